@@ -1,0 +1,57 @@
+"""Diagnostics as data: what is wrong, where, and what to write instead.
+
+A stage that finds a mistake adds a `Diagnostic` to the `DiagnosticBag` it was given and goes on, so that one
+run reports every mistake it can find. Only `render.py` turns them into text (language.md section 12).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from kavachc.source import Span
+
+Severity = Literal["error", "warning"]
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A further place that belongs to a diagnostic, such as the first of two declarations."""
+
+    span: Span
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One mistake. `code` is stable and never reused (`codes.py`); `span` is None where no source exists."""
+
+    code: str
+    message: str
+    span: Span | None = None
+    labels: tuple[Label, ...] = ()
+    notes: tuple[str, ...] = ()
+    help: str | None = None
+    severity: Severity = "error"
+
+
+@dataclass(slots=True)
+class DiagnosticBag:
+    """Collects diagnostics. `has_errors` tells the driver not to go on to the next stage."""
+
+    items: list[Diagnostic] = field(default_factory=list)
+
+    def add(self, diagnostic: Diagnostic) -> None:
+        self.items.append(diagnostic)
+
+    @property
+    def has_errors(self) -> bool:
+        return any(item.severity == "error" for item in self.items)
+
+
+class CompileErrors(Exception):
+    """Raised by the driver when a stage ended with errors; carries every diagnostic found so far."""
+
+    def __init__(self, diagnostics: list[Diagnostic]) -> None:
+        super().__init__(f"{len(diagnostics)} diagnostics")
+        self.diagnostics = diagnostics
