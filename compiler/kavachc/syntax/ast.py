@@ -1,0 +1,530 @@
+"""The abstract syntax tree: what the programmer wrote, with a span on every node and nothing resolved yet.
+
+Built by `ast_builder.py` during the parse, read by `semantics`. Every node is immutable.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from kavachc.source import SourceFile, Span
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Identifier(Node):
+    text: str
+
+
+# Types as written.
+
+
+@dataclass(frozen=True, slots=True)
+class NamedType(Node):
+    """`Int`, `Payments`, `Task<Bool>`."""
+
+    name: Identifier
+    arguments: tuple[TypeExpression, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayTypeExpression(Node):
+    """`[T]`."""
+
+    element: TypeExpression
+
+
+@dataclass(frozen=True, slots=True)
+class NothingTypeExpression(Node):
+    """`()`."""
+
+
+TypeExpression: TypeAlias = NamedType | ArrayTypeExpression | NothingTypeExpression
+
+
+# Expressions.
+
+
+@dataclass(frozen=True, slots=True)
+class IntLiteral(Node):
+    value: int
+
+
+@dataclass(frozen=True, slots=True)
+class FloatLiteral(Node):
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class BoolLiteral(Node):
+    value: bool
+
+
+@dataclass(frozen=True, slots=True)
+class DurationLiteral(Node):
+    """`5s`; `value_ns` in nanoseconds."""
+
+    value_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class StringLiteral(Node):
+    """Text and the expressions between its `{ }`, in order. Escapes are already resolved."""
+
+    parts: tuple[str | Expression, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayLiteral(Node):
+    elements: tuple[Expression, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Name(Node):
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class FieldAccess(Node):
+    """`target.name`: a field, a method before its call, a variant (`AiError.Denied`)."""
+
+    target: Expression
+    name: Identifier
+
+
+@dataclass(frozen=True, slots=True)
+class IndexAccess(Node):
+    target: Expression
+    index: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Argument(Node):
+    """`value`, or `name: value`."""
+
+    name: Identifier | None
+    value: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Call(Node):
+    """`callee<type_arguments>(arguments)`."""
+
+    callee: Expression
+    type_arguments: tuple[TypeExpression, ...]
+    arguments: tuple[Argument, ...]
+
+
+UnaryOperator = Literal["-", "!", "~"]
+BinaryOperator = Literal[
+    "+", "-", "*", "/", "%", "==", "!=", "<", "<=", ">", ">=", "&&", "||", "&", "|", "^", "<<", ">>"
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Unary(Node):
+    operator: UnaryOperator
+    operand: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Binary(Node):
+    """`operator_span` is where the operator itself stands; panics point there."""
+
+    operator: BinaryOperator
+    operator_span: Span
+    left: Expression
+    right: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class RangeExpression(Node):
+    """`start..end`, or `start..=end` when `inclusive`."""
+
+    start: Expression
+    end: Expression
+    inclusive: bool
+
+
+@dataclass(frozen=True, slots=True)
+class FieldUpdate(Node):
+    name: Identifier
+    value: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class With(Node):
+    """`target with { name: value, … }`."""
+
+    target: Expression
+    updates: tuple[FieldUpdate, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Block(Node):
+    """`{ … }`. Its value is that of its last statement when that is an expression."""
+
+    statements: tuple[Statement, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class If(Node):
+    """`otherwise` is a `Block`, a further `If`, or None."""
+
+    condition: Expression
+    then: Block
+    otherwise: Expression | None
+
+
+@dataclass(frozen=True, slots=True)
+class MatchArm(Node):
+    pattern: Pattern
+    guard: Expression | None
+    body: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Match(Node):
+    subject: Expression
+    arms: tuple[MatchArm, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Try(Node):
+    """`try operand`: pass the operand's error on to the caller."""
+
+    operand: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Catch(Node):
+    """`operand catch binder => handler`; `binder` is None for `_`."""
+
+    operand: Expression
+    binder: Identifier | None
+    handler: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Fail(Node):
+    error: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Return(Node):
+    value: Expression | None
+
+
+@dataclass(frozen=True, slots=True)
+class Break(Node):
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Continue(Node):
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Spawn(Node):
+    """`spawn call`. Anything but a call is refused by the checker."""
+
+    call: Expression
+
+
+Expression: TypeAlias = (
+    IntLiteral
+    | FloatLiteral
+    | BoolLiteral
+    | DurationLiteral
+    | StringLiteral
+    | ArrayLiteral
+    | Name
+    | FieldAccess
+    | IndexAccess
+    | Call
+    | Unary
+    | Binary
+    | RangeExpression
+    | With
+    | Block
+    | If
+    | Match
+    | Try
+    | Catch
+    | Fail
+    | Return
+    | Break
+    | Continue
+    | Spawn
+)
+
+
+# Patterns.
+
+
+@dataclass(frozen=True, slots=True)
+class WildcardPattern(Node):
+    """`_`."""
+
+
+@dataclass(frozen=True, slots=True)
+class NamePattern(Node):
+    """A plain name: binds the value."""
+
+    name: Identifier
+
+
+@dataclass(frozen=True, slots=True)
+class LiteralPattern(Node):
+    """An Int (perhaps negated), Float, Bool, Duration or plain String literal."""
+
+    value: IntLiteral | FloatLiteral | BoolLiteral | DurationLiteral | StringLiteral
+
+
+@dataclass(frozen=True, slots=True)
+class RangePattern(Node):
+    """`1..5` or `1..=5`, of Int or Duration literals."""
+
+    start: IntLiteral | DurationLiteral
+    end: IntLiteral | DurationLiteral
+    inclusive: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PatternArgument(Node):
+    """`pattern` by position, or `name: pattern` by field."""
+
+    name: Identifier | None
+    pattern: Pattern
+
+
+@dataclass(frozen=True, slots=True)
+class ConstructorPattern(Node):
+    """`AiError.Denied(r)`, `AiError.Denied`, `Point(x: 0, y: _)`; `path` is the dotted name."""
+
+    path: tuple[Identifier, ...]
+    arguments: tuple[PatternArgument, ...]
+    has_arguments: bool
+
+
+@dataclass(frozen=True, slots=True)
+class OrPattern(Node):
+    """`A | B`."""
+
+    alternatives: tuple[Pattern, ...]
+
+
+Pattern: TypeAlias = (
+    WildcardPattern | NamePattern | LiteralPattern | RangePattern | ConstructorPattern | OrPattern
+)
+
+
+# Statements.
+
+
+@dataclass(frozen=True, slots=True)
+class Declare(Node):
+    """`const name: type = value`, or `let` when `mutable`."""
+
+    name: Identifier
+    mutable: bool
+    type: TypeExpression | None
+    value: Expression
+
+
+AssignOperator = Literal["=", "+=", "-=", "*=", "/=", "%="]
+
+
+@dataclass(frozen=True, slots=True)
+class Assign(Node):
+    """`target operator value`; the checker refuses a target that is not a place."""
+
+    target: Expression
+    operator: AssignOperator
+    operator_span: Span
+    value: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class For(Node):
+    """`for name in iterable { … }`; `name` is None for `_`; `iterable` may be a `RangeExpression`."""
+
+    name: Identifier | None
+    iterable: Expression
+    body: Block
+
+
+@dataclass(frozen=True, slots=True)
+class While(Node):
+    condition: Expression
+    body: Block
+
+
+@dataclass(frozen=True, slots=True)
+class ExpressionStatement(Node):
+    expression: Expression
+
+
+Statement: TypeAlias = Declare | Assign | For | While | ExpressionStatement
+
+
+# Declarations. `documentation` is the text of the `///` comments before, lines joined by `\n`.
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter(Node):
+    name: Identifier
+    type: TypeExpression
+
+
+@dataclass(frozen=True, slots=True)
+class CapabilityReference(Node):
+    """`Payments` or `Payments.refund`, as `can`, `uses` and `limit` name it."""
+
+    capability: Identifier
+    method: Identifier | None
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionSignature(Node):
+    """`name(self, parameters) -> result ! error uses …`; `uses` is None when nothing is promised."""
+
+    name: Identifier
+    takes_self: bool
+    parameters: tuple[Parameter, ...]
+    result: TypeExpression | None
+    error: TypeExpression | None
+    uses: tuple[CapabilityReference, ...] | None
+    documentation: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Function(Node):
+    """A function, a method, or (inside an agent, introduced by `on`) a handler."""
+
+    signature: FunctionSignature
+    body: Block
+
+
+@dataclass(frozen=True, slots=True)
+class Field(Node):
+    """A record's field, or a variant's."""
+
+    name: Identifier
+    type: TypeExpression
+    default: Expression | None
+    documentation: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class RecordDeclaration(Node):
+    """`type R { … }`, or `type R: Capability, … { … }`."""
+
+    name: Identifier
+    capabilities: tuple[Identifier, ...]
+    fields: tuple[Field, ...]
+    methods: tuple[Function, ...]
+    documentation: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Variant(Node):
+    name: Identifier
+    fields: tuple[Field, ...]
+    documentation: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class SumDeclaration(Node):
+    """`type S = A | B(x: Int)`, with methods in a `{ }` that may follow."""
+
+    name: Identifier
+    variants: tuple[Variant, ...]
+    methods: tuple[Function, ...]
+    documentation: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class CapabilityDeclaration(Node):
+    name: Identifier
+    methods: tuple[FunctionSignature, ...]
+    documentation: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Window(Node):
+    """`per day`, `per 10m`; `length` is the written word or a duration."""
+
+    length: Identifier | DurationLiteral
+
+
+@dataclass(frozen=True, slots=True)
+class LimitRule(Node):
+    """One rule of a `limit` block.
+
+    With a `window`, `condition` is the comparison whose left side is `sum(…)`, `count` or `tokens`;
+    without, it is a per-call condition. The rule's text is `span.text` with single spaces (spec 8.3).
+    """
+
+    condition: Expression
+    window: Window | None
+
+
+@dataclass(frozen=True, slots=True)
+class Limit(Node):
+    target: CapabilityReference
+    rules: tuple[LimitRule, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AgentSetting(Node):
+    """`model EXPRESSION` or `settings EXPRESSION`."""
+
+    kind: Literal["model", "settings"]
+    value: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class AgentDeclaration(Node):
+    """`can` holds the references of every `can` line; `settings` holds them as written, repeats too."""
+
+    name: Identifier
+    settings: tuple[AgentSetting, ...]
+    can: tuple[CapabilityReference, ...]
+    limits: tuple[Limit, ...]
+    handlers: tuple[Function, ...]
+    documentation: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ConstDeclaration(Node):
+    """`const name: type = value` at the top of a file."""
+
+    name: Identifier
+    type: TypeExpression | None
+    value: Expression
+    documentation: str | None
+
+
+Declaration: TypeAlias = (
+    Function
+    | RecordDeclaration
+    | SumDeclaration
+    | CapabilityDeclaration
+    | AgentDeclaration
+    | ConstDeclaration
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """One parsed file."""
+
+    file: SourceFile
+    declarations: tuple[Declaration, ...]
