@@ -7,11 +7,9 @@ run reports every mistake it can find. Only `render.py` turns them into text (la
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
 
+from kavachc.diagnostics.codes import Code, Severity
 from kavachc.source import Span
-
-Severity = Literal["error", "warning"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +39,20 @@ class DiagnosticBag:
 
     items: list[Diagnostic] = field(default_factory=list)
 
-    def add(self, diagnostic: Diagnostic) -> None:
-        self.items.append(diagnostic)
+    def report(
+        self,
+        code: Code,
+        span: Span | None,
+        *,
+        labels: tuple[Label, ...] = (),
+        notes: tuple[str, ...] = (),
+        help: str | None = None,
+        **values: object,
+    ) -> None:
+        """Add the diagnostic of the row `code`; `values` fill its `{names}`, `help` replaces the row's own."""
+        help_text = help if help is not None else (code.help.format(**values) if code.help else None)
+        message = code.message.format(**values)
+        self.items.append(Diagnostic(code.code, message, span, labels, notes, help_text, code.severity))
 
     @property
     def has_errors(self) -> bool:
