@@ -21,7 +21,7 @@ class Code:
     severity: Severity = "error"
 
 
-FILE_NOT_FOUND = Code(
+FILE_NOT_FOUND = Code("K0001", "cannot find `{path}`", "check the path: a program is a file that ends in .kav")
     "K0001", "cannot find `{path}`", "check the path; a Kavach program is a file that ends in .kav"
 )
 FILE_IS_DIRECTORY = Code("K0002", "`{path}` is a directory, not a program", "name a .kav file in it")

@@ -1,0 +1,187 @@
+/* kavach.h: the C ABI of the Kavach runtime.
+ *
+ * The Zig source is the truth; a test checks this header, the ctypes bindings (compiler/kavachc/bindings) and the
+ * compiler's declarations (compiler/kavachc/ir/runtime_calls.py) against it.
+ *
+ * Conventions
+ *   - Every value has the layout of the C type that a 64-bit Linux ABI would give it: Int, Duration, Instant are
+ *     int64_t (nanoseconds for the last two), Float is double, Bool is uint8_t 0 or 1, Nothing is uint8_t 0.
+ *   - Strings, arrays, errors, tasks, agents and capability values are pointers to a counted block. A block starts
+ *     with `int64_t count`: 0 marks a static block that is never counted or freed, otherwise the number of owners.
+ *     Generated code counts inline and calls the runtime only to free (count 1 -> gone) or to copy.
+ *   - `consumes` after a parameter: the call takes over the caller's ownership. Otherwise the argument is borrowed.
+ *     A returned block is owned by the caller, unless it says `borrowed`.
+ *   - Text is (pointer, byte length), UTF-8, not NUL-terminated.
+ *   - One thread runs Kavach code and calls these entries; nothing here is thread-safe unless it says so.
+ */
+#ifndef KAVACH_H
+#define KAVACH_H
+#include <stdint.h>
+#include <stdbool.h>
+
+typedef struct kv_text_view { const uint8_t *bytes; int64_t length; } kv_text_view;
+
+/* ---- Values ------------------------------------------------------------------------------------------------ */
+typedef struct kv_string { int64_t count; int64_t length; uint8_t bytes[]; } kv_string;
+typedef struct kv_array { int64_t count; int64_t length; int64_t capacity; uint8_t elements[]; /* at offset 24 */ } kv_array;
+typedef struct kv_error { int64_t count; const struct kv_type *type; uint8_t payload[]; /* at offset 16 */ } kv_error;
+typedef struct kv_vtable { const struct kv_type *payload_type; const void *methods[]; } kv_vtable;
+typedef struct kv_capability { int64_t count; const kv_vtable *vtable; uint8_t payload[]; /* at offset 16 */ } kv_capability;
+typedef struct kv_agent_handle { int64_t count; int64_t capability_count; kv_capability *capabilities[]; } kv_agent_handle;
+typedef struct kv_task kv_task;
+typedef void *kv_coroutine; /* opaque: native: an LLVM coroutine frame; from Python: a number */
+
+/* ---- Type descriptors: one static table per type, from which the runtime shows, compares, copies, frees, encodes and
+ *      decodes values. A record is a C struct of its fields in order. A sum is a C struct whose first member is an
+ *      int32_t tag (the variant's index), followed by slots that the variants share; each variant's fields have their
+ *      own offsets, given here. ---- */
+typedef enum kv_kind {
+  KV_INT = 0, KV_FLOAT = 1, KV_BOOL = 2, KV_NOTHING = 3, KV_STRING = 4, KV_DURATION = 5, KV_INSTANT = 6, KV_ARRAY = 7,
+  KV_RECORD = 8, KV_SUM = 9, KV_TASK = 10, KV_AGENT = 11, KV_CAPABILITY = 12, KV_ERROR = 13
+} kv_kind;
+typedef struct kv_field { kv_text_view name; const struct kv_type *type; int64_t offset; kv_text_view documentation; } kv_field;
+typedef struct kv_variant { kv_text_view name; const kv_field *fields; int64_t field_count; kv_text_view documentation; } kv_variant;
+typedef struct kv_type {
+  int32_t kind;                     /* kv_kind */
+  int32_t counted;                  /* 1 when a value holds, or is, a pointer to a counted block */
+  int64_t size; int64_t alignment;
+  kv_text_view name;                /* records and sums: the declared name */
+  kv_text_view documentation;
+  const struct kv_type *element;    /* arrays: the element; tasks: the result */
+  const kv_field *fields; int64_t field_count;        /* records */
+  const kv_variant *variants; int64_t variant_count;  /* sums */
+} kv_type;
+
+/* ---- Memory ---- */
+void *kv_allocate(int64_t size);                 /* a block with count 1; never NULL: out of memory is a panic */
+void kv_free(void *block);                       /* a block without anything counted in it */
+void kv_retain_value(const kv_type *type, const void *value);   /* counts up everything that the value at the address owns */
+void kv_release_value(const kv_type *type, void *value);        /* counts down; frees iteratively, never recursing */
+int64_t kv_live_blocks(void);
+/* Coroutine frames come from the same allocator but are not blocks (they have no count, and are not live blocks). */
+void *kv_frame_allocate(int64_t size);
+void kv_frame_free(void *frame);
+
+/* ---- Strings and text ---- */
+typedef struct kv_text { uint8_t *bytes; int64_t length; int64_t capacity; } kv_text; /* a string being made, on the caller's stack */
+void kv_text_begin(kv_text *text);
+void kv_text_literal(kv_text *text, const uint8_t *bytes, int64_t length);
+void kv_text_string(kv_text *text, const kv_string *string);
+void kv_text_int(kv_text *text, int64_t value);
+void kv_text_float(kv_text *text, double value);
+void kv_text_bool(kv_text *text, bool value);
+void kv_text_duration(kv_text *text, int64_t value_ns);
+void kv_text_instant(kv_text *text, int64_t value_ns);
+void kv_text_value(kv_text *text, const kv_type *type, const void *value); /* as "{value}" shows it: a string at the top is bare */
+kv_string *kv_text_finish(kv_text *text);
+kv_string *kv_string_new(const uint8_t *bytes, int64_t length);
+kv_string *kv_string_concat(const kv_string *left, const kv_string *right);
+bool kv_string_equal(const kv_string *left, const kv_string *right);
+int32_t kv_string_compare(const kv_string *left, const kv_string *right); /* -1, 0, 1, by code point */
+bool kv_equal(const kv_type *type, const void *left, const void *right);  /* structural; Floats as IEEE says */
+
+/* ---- Arrays. `slot` is the address of the variable (or field, element) that holds the array. ---- */
+kv_array *kv_array_new(const kv_type *element, int64_t capacity);
+void kv_array_unique(kv_array **slot, const kv_type *element);   /* afterwards the array in the slot has count 1 */
+void kv_array_grow(kv_array **slot, const kv_type *element);     /* the same, with room for one more element */
+
+/* ---- Errors and panics ---- */
+kv_error *kv_error_new(const kv_type *type, const void *payload /* consumes */);
+_Noreturn void kv_panic(const uint8_t *message, int64_t message_length, const uint8_t *place, int64_t place_length);
+_Noreturn void kv_panic_index(int64_t index, int64_t length, const uint8_t *place, int64_t place_length);
+_Noreturn void kv_panic_shift(int64_t amount, const uint8_t *place, int64_t place_length);
+
+/* ---- Output ---- */
+void kv_print(const kv_string *line);            /* the text and a line break, on stdout */
+
+/* ---- Tasks. A coroutine that may wait is started suspended, and is given the address `out` for its outcome and the
+ *      coroutine `parent` that called it (NULL for a task's first). Calls:  kv_call(child) then suspend; the scheduler
+ *      resumes the child. Returns: the outcome is written to `out`, then kv_return(parent), then the frame is freed.
+ *      Waits: a kv_..._wait entry is given the coroutine that waits; when it answers false, the coroutine suspends and is
+ *      resumed when the wait is over. After every resumption (the first too, and after a wait that answered true: not
+ *      needed) generated code asks kv_cancelled() and, when true, releases what it holds and returns with status 2. ---- */
+typedef enum kv_status { KV_OK = 0, KV_FAILED = 1, KV_CANCELLED = 2 } kv_status;
+typedef struct kv_outcome { int64_t status; kv_error *error; uint8_t value[]; /* at offset 16 */ } kv_outcome; /* of a task */
+kv_task *kv_task_new(const kv_type *result);     /* count 1 for the caller, and one more that the scheduler holds until it ends */
+kv_outcome *kv_task_outcome(kv_task *task);      /* borrowed: where its first coroutine writes, and its waiters read */
+void kv_task_start(kv_task *task, kv_coroutine first);  /* to the end of the queue of ready tasks */
+void kv_task_free(kv_task *task);                /* count 1 -> gone; a task is never freed before it ended */
+bool kv_task_wait(kv_task *task, kv_coroutine self);    /* true: it has ended already. Marks its error as seen. */
+void kv_task_cancel(kv_task *task);
+void kv_call(kv_coroutine child);
+void kv_return(kv_coroutine parent);
+bool kv_cancelled(void);
+bool kv_sleep(int64_t duration_ns, kv_coroutine self);  /* always false: it yields even for 0 or less */
+int64_t kv_now(void);                            /* UTC, nanoseconds since 1970 */
+
+/* ---- Agents: static tables of the program ---- */
+typedef enum kv_rule_kind { KV_RULE_CONDITION = 0, KV_RULE_SUM_INT = 1, KV_RULE_SUM_FLOAT = 2, KV_RULE_COUNT = 3, KV_RULE_TOKENS = 4 } kv_rule_kind;
+typedef struct kv_rule {
+  int32_t kind; int32_t strict;                  /* strict: `<` instead of `<=` */
+  kv_text_view text;                             /* the rule's source with single spaces */
+  int64_t window_ns; int64_t bound_int; double bound_float;
+} kv_rule;
+typedef struct kv_limit { kv_text_view target; /* `Payments.refund`, `Ai` */ const kv_rule *rules; int64_t rule_count; } kv_limit;
+typedef enum kv_under_way { KV_AVERAGE = 0, KV_LARGEST = 1, KV_NOT_COUNTED = 2 } kv_under_way;
+typedef enum kv_mode { KV_ENFORCE = 0, KV_OBSERVE = 1 } kv_mode;
+typedef enum kv_provider { KV_ANTHROPIC = 0, KV_OPENAI = 1 } kv_provider;
+typedef struct kv_agent {
+  kv_text_view name; kv_text_view model_name; int64_t max_tokens;
+  int32_t provider; int32_t asks_under_way; int32_t mode; int32_t ai_limit; /* index into limits, or -1 */
+  const kv_limit *limits; int64_t limit_count;
+} kv_agent;
+
+/* ---- The ledger. Rules are visited in the order written, one kv_limit_ entry each; the first that answers false is the
+ *      reason; nothing yields between begin and commit or refuse. In Observe mode a broken rule is reported and answers true. ---- */
+void kv_limit_begin(int64_t agent, int64_t limit);
+bool kv_limit_condition(int64_t rule, bool holds);
+bool kv_limit_sum_int(int64_t rule, int64_t amount);
+bool kv_limit_sum_float(int64_t rule, double amount);
+bool kv_limit_count(int64_t rule);
+void kv_limit_commit(void);                      /* every rule let it pass: record them all */
+kv_string *kv_limit_refuse(int64_t rule);        /* nothing is recorded; the reason, `limit broken: …` */
+
+/* ---- ask. `agent` is the index of the agent whose handler this runs for, or -1. ---- */
+typedef enum kv_answer_kind { KV_ANSWERED = 0, KV_NO_KEY = 1, KV_FAILED_ASK = 2, KV_INVALID_OUTPUT = 3, KV_DENIED = 4 } kv_answer_kind;
+typedef struct kv_answer { int64_t kind; int64_t status; kv_string *text; } kv_answer;
+/* text: the answer's JSON, already found to fit `type` | the variable | the message | the last answer | the reason */
+bool kv_ask(int64_t agent, const kv_type *type, const kv_string *prompt, kv_answer *out, kv_coroutine self);
+void kv_decode(const kv_type *type, const kv_string *json, void *out); /* json that kv_ask answered; the value is owned */
+
+/* ---- The host: everything the runtime needs from outside ---- */
+typedef struct kv_host {
+  void *context;
+  bool (*write)(void *context, int32_t descriptor, const uint8_t *bytes, int64_t length); /* all of it; false: it failed */
+  int64_t (*monotonic_ns)(void *context);        /* never jumps, counts suspended time (CLOCK_BOOTTIME) */
+  int64_t (*utc_ns)(void *context);
+  uint64_t (*random)(void *context);
+  void (*sleep)(void *context, int64_t duration_ns);   /* nothing can run before that */
+  kv_text_view (*environment)(void *context, const uint8_t *name, int64_t length); /* bytes NULL: not set */
+  kv_text_view (*read_file)(void *context, const uint8_t *path, int64_t length);   /* bytes NULL: could not; for the test model */
+  bool (*write_file)(void *context, const uint8_t *path, int64_t path_length, const uint8_t *bytes, int64_t length); /* for the report */
+  void (*exit)(void *context, int32_t status);   /* does not return */
+  void *send;                                    /* one model request over HTTP: the AI issue fills it in; NULL until then */
+} kv_host;
+
+typedef struct kv_options {
+  int32_t dry_run; int32_t virtual_time;
+  kv_text_view test_model;                       /* a path, bytes NULL for none */
+  kv_text_view report;                           /* a path to write the report to at exit (live blocks, ledger), bytes NULL for none */
+} kv_options;
+
+/* ---- The program: emitted by the compiler as `kv_program`; the standalone start code runs it ---- */
+typedef struct kv_program {
+  kv_coroutine (*main)(kv_outcome *out, kv_coroutine parent); /* creates main's first coroutine, suspended */
+  void (*resume)(kv_coroutine coroutine);
+  int64_t *call_depth;                           /* the running task's depth of recursive calls; saved and set at task switches */
+  const kv_agent *agents; int64_t agent_count;
+  void (*ledger_part)(int32_t moment);           /* kv_ledger_part or NULL: so that a program links only what it uses */
+  void (*model_part)(int32_t moment);            /* kv_model_part or NULL. moment 0: the program starts, 1: it ended */
+} kv_program;
+
+int32_t kv_run(const kv_program *program, const kv_host *host, const kv_options *options); /* the exit status */
+void kv_ledger_part(int32_t moment);
+void kv_model_part(int32_t moment);
+/* `_start` of a standalone binary (only in that build): fills a native kv_host, reads KAVACH_DRY_RUN, KAVACH_TEST_MODEL,
+ * KAVACH_VIRTUAL_TIME, KAVACH_REPORT, runs kv_program on a stack of 1 GiB reserved address space with a guard page. */
+#endif
