@@ -22,11 +22,7 @@ class Code:
 
 
 FILE_NOT_FOUND = Code("K0001", "cannot find `{path}`", "check the path: a program is a file that ends in .kav")
-    "K0001", "cannot find `{path}`", "check the path; a Kavach program is a file that ends in .kav"
-)
 FILE_IS_DIRECTORY = Code("K0002", "`{path}` is a directory, not a program", "name a .kav file in it")
-FILE_NOT_UTF8 = Code(
-    "K0003", "`{path}` is not UTF-8: byte {byte} at offset {offset}", "save the file as UTF-8"
-)
+FILE_NOT_UTF8 = Code("K0003", "`{path}` is not UTF-8: byte {byte} at offset {offset}", "save the file as UTF-8")
 FILE_UNREADABLE = Code("K0004", "cannot read `{path}`: {reason}")
 FILE_EMPTY = Code("K0005", "`{path}` has no `main`", "write `fn main() { … }`")

@@ -75,8 +75,6 @@ BUILTINS: tuple[Builtin, ...] = (
         waits=True,
     ),
     Builtin("task.cancel", "cancel", TaskType(T), (), NOTHING, "Ends the task at its next wait."),
-    Builtin(
-        "time.sleep", "sleep", "Time", (("duration", DURATION),), NOTHING, "Waits.", effect="Time", waits=True
-    ),
+    Builtin("time.sleep", "sleep", "Time", (("duration", DURATION),), NOTHING, "Waits.", effect="Time", waits=True),
     Builtin("time.now", "now", "Time", (), INSTANT, "The UTC time.", effect="Time"),
 )

@@ -320,9 +320,7 @@ class OrPattern(Node):
     alternatives: tuple[Pattern, ...]
 
 
-Pattern: TypeAlias = (
-    WildcardPattern | NamePattern | LiteralPattern | RangePattern | ConstructorPattern | OrPattern
-)
+Pattern: TypeAlias = WildcardPattern | NamePattern | LiteralPattern | RangePattern | ConstructorPattern | OrPattern
 
 
 # Statements.
@@ -513,12 +511,7 @@ class ConstDeclaration(Node):
 
 
 Declaration: TypeAlias = (
-    Function
-    | RecordDeclaration
-    | SumDeclaration
-    | CapabilityDeclaration
-    | AgentDeclaration
-    | ConstDeclaration
+    Function | RecordDeclaration | SumDeclaration | CapabilityDeclaration | AgentDeclaration | ConstDeclaration
 )
 
 
