@@ -1,0 +1,338 @@
+//! The C ABI of the runtime as Zig types: one extern struct for each struct of `runtime/include/kavach.h`, in its order.
+//! Sizes and offsets are checked at compile time at the end of this file, so that a drift is a build error.
+
+const std = @import("std");
+
+// ---- Values
+
+pub const TextView = extern struct {
+    bytes: ?[*]const u8 = null,
+    length: i64 = 0,
+
+    pub fn init(text: []const u8) TextView {
+        return .{ .bytes = text.ptr, .length = @intCast(text.len) };
+    }
+
+    /// The text; empty when there is none.
+    pub fn slice(view: TextView) []const u8 {
+        const bytes = view.bytes orelse return "";
+        return bytes[0..@intCast(view.length)];
+    }
+
+    pub fn optional(view: TextView) ?[]const u8 {
+        return if (view.bytes == null) null else view.slice();
+    }
+};
+
+/// The start of every counted block. A count of 0 marks a static block, which is never counted and never freed.
+pub const Block = extern struct { count: i64 };
+
+pub const String = extern struct {
+    count: i64,
+    length: i64,
+
+    pub const bytes_offset = 16;
+
+    pub fn slice(string: *const String) []const u8 {
+        const base: [*]const u8 = @ptrCast(string);
+        return (base + bytes_offset)[0..@intCast(string.length)];
+    }
+
+    pub fn bytes(string: *String) [*]u8 {
+        const base: [*]u8 = @ptrCast(string);
+        return base + bytes_offset;
+    }
+};
+
+pub const Array = extern struct {
+    count: i64,
+    length: i64,
+    capacity: i64,
+
+    pub const elements_offset = 24;
+
+    pub fn elements(array: *Array) [*]u8 {
+        const base: [*]u8 = @ptrCast(array);
+        return base + elements_offset;
+    }
+};
+
+pub const Error = extern struct {
+    count: i64,
+    type: *const Type,
+
+    pub const payload_offset = 16;
+
+    pub fn payload(self: *Error) *anyopaque {
+        const base: [*]u8 = @ptrCast(self);
+        return base + payload_offset;
+    }
+};
+
+pub const VTable = extern struct {
+    payload_type: *const Type,
+    // The methods follow; only generated code calls them.
+};
+
+pub const Capability = extern struct {
+    count: i64,
+    vtable: *const VTable,
+
+    pub const payload_offset = 16;
+
+    pub fn payload(self: *Capability) *anyopaque {
+        const base: [*]u8 = @ptrCast(self);
+        return base + payload_offset;
+    }
+};
+
+pub const AgentHandle = extern struct {
+    count: i64,
+    capability_count: i64,
+
+    pub fn capabilities(handle: *AgentHandle) []?*Capability {
+        const base: [*]u8 = @ptrCast(handle);
+        const first: [*]?*Capability = @ptrCast(@alignCast(base + 16));
+        return first[0..@intCast(handle.capability_count)];
+    }
+};
+
+/// Opaque: the frame of an LLVM coroutine, or a number from Python.
+pub const Coroutine = ?*anyopaque;
+
+// ---- Type descriptors
+
+pub const Kind = enum(i32) {
+    int = 0,
+    float = 1,
+    bool = 2,
+    nothing = 3,
+    string = 4,
+    duration = 5,
+    instant = 6,
+    array = 7,
+    record = 8,
+    sum = 9,
+    task = 10,
+    agent = 11,
+    capability = 12,
+    @"error" = 13,
+};
+
+pub const Field = extern struct {
+    name: TextView,
+    type: *const Type,
+    offset: i64,
+    documentation: TextView = .{},
+
+    /// The address of this field in the value at `base`.
+    pub fn in(field: *const Field, base: *const anyopaque) *const anyopaque {
+        const bytes: [*]const u8 = @ptrCast(base);
+        return bytes + @as(usize, @intCast(field.offset));
+    }
+};
+
+pub const Variant = extern struct {
+    name: TextView,
+    fields: ?[*]const Field = null,
+    field_count: i64 = 0,
+    documentation: TextView = .{},
+
+    pub fn fieldSlice(variant: *const Variant) []const Field {
+        const fields = variant.fields orelse return &.{};
+        return fields[0..@intCast(variant.field_count)];
+    }
+};
+
+pub const Type = extern struct {
+    kind: Kind,
+    counted: i32 = 0,
+    size: i64,
+    alignment: i64 = 8,
+    name: TextView = .{},
+    documentation: TextView = .{},
+    element: ?*const Type = null,
+    fields: ?[*]const Field = null,
+    field_count: i64 = 0,
+    variants: ?[*]const Variant = null,
+    variant_count: i64 = 0,
+
+    pub fn fieldSlice(self: *const Type) []const Field {
+        const fields = self.fields orelse return &.{};
+        return fields[0..@intCast(self.field_count)];
+    }
+
+    pub fn variantSlice(self: *const Type) []const Variant {
+        const variants = self.variants orelse return &.{};
+        return variants[0..@intCast(self.variant_count)];
+    }
+
+    /// The variant that the sum at `value` holds.
+    pub fn variantOf(self: *const Type, value: *const anyopaque) *const Variant {
+        std.debug.assert(self.kind == .sum);
+        const tag: *const i32 = @ptrCast(@alignCast(value));
+        return &self.variantSlice()[@intCast(tag.*)];
+    }
+
+    /// Bytes of one element when values stand side by side in an array.
+    pub fn stride(self: *const Type) usize {
+        const mask: usize = @intCast(self.alignment - 1);
+        return (@as(usize, @intCast(self.size)) + mask) & ~mask;
+    }
+};
+
+// ---- Text, tasks
+
+pub const Text = extern struct {
+    bytes: ?[*]u8 = null,
+    length: i64 = 0,
+    capacity: i64 = 0,
+};
+
+pub const status_ok: i64 = 0;
+pub const status_failed: i64 = 1;
+pub const status_cancelled: i64 = 2;
+
+pub const Outcome = extern struct {
+    status: i64,
+    @"error": ?*Error,
+
+    pub const value_offset = 16;
+
+    pub fn value(outcome: *Outcome) *anyopaque {
+        const base: [*]u8 = @ptrCast(outcome);
+        return base + value_offset;
+    }
+};
+
+// ---- Agents
+
+pub const RuleKind = enum(i32) { condition = 0, sum_int = 1, sum_float = 2, count = 3, tokens = 4 };
+
+pub const Rule = extern struct {
+    kind: RuleKind,
+    strict: i32 = 0,
+    text: TextView,
+    window_ns: i64 = 0,
+    bound_int: i64 = 0,
+    bound_float: f64 = 0,
+};
+
+pub const Limit = extern struct {
+    target: TextView,
+    rules: ?[*]const Rule,
+    rule_count: i64,
+
+    pub fn ruleSlice(limit: *const Limit) []const Rule {
+        const rules = limit.rules orelse return &.{};
+        return rules[0..@intCast(limit.rule_count)];
+    }
+};
+
+pub const UnderWay = enum(i32) { average = 0, largest = 1, not_counted = 2 };
+pub const Mode = enum(i32) { enforce = 0, observe = 1 };
+pub const Provider = enum(i32) { anthropic = 0, openai = 1 };
+
+pub const Agent = extern struct {
+    name: TextView,
+    model_name: TextView,
+    max_tokens: i64,
+    provider: Provider,
+    asks_under_way: UnderWay,
+    mode: Mode,
+    ai_limit: i32,
+    limits: ?[*]const Limit,
+    limit_count: i64,
+
+    pub fn limitSlice(agent: *const Agent) []const Limit {
+        const limits = agent.limits orelse return &.{};
+        return limits[0..@intCast(agent.limit_count)];
+    }
+};
+
+pub const AnswerKind = enum(i64) { answered = 0, no_key = 1, failed = 2, invalid_output = 3, denied = 4 };
+
+pub const Answer = extern struct {
+    kind: AnswerKind,
+    status: i64,
+    text: ?*String,
+};
+
+// ---- Host, options, program
+
+pub const Host = extern struct {
+    context: ?*anyopaque,
+    write: *const fn (?*anyopaque, i32, [*]const u8, i64) callconv(.c) bool,
+    monotonic_ns: *const fn (?*anyopaque) callconv(.c) i64,
+    utc_ns: *const fn (?*anyopaque) callconv(.c) i64,
+    random: *const fn (?*anyopaque) callconv(.c) u64,
+    sleep: *const fn (?*anyopaque, i64) callconv(.c) void,
+    environment: *const fn (?*anyopaque, [*]const u8, i64) callconv(.c) TextView,
+    read_file: *const fn (?*anyopaque, [*]const u8, i64) callconv(.c) TextView,
+    write_file: *const fn (?*anyopaque, [*]const u8, i64, [*]const u8, i64) callconv(.c) bool,
+    exit: *const fn (?*anyopaque, i32) callconv(.c) void,
+    send: ?*anyopaque = null,
+};
+
+pub const Options = extern struct {
+    dry_run: i32 = 0,
+    virtual_time: i32 = 0,
+    test_model: TextView = .{},
+    report: TextView = .{},
+};
+
+pub const PartFn = *const fn (moment: i32) callconv(.c) void;
+pub const moment_start: i32 = 0;
+pub const moment_end: i32 = 1;
+
+pub const Program = extern struct {
+    main: *const fn (out: *Outcome, parent: Coroutine) callconv(.c) Coroutine,
+    @"resume": *const fn (coroutine: Coroutine) callconv(.c) void,
+    call_depth: *i64,
+    agents: ?[*]const Agent = null,
+    agent_count: i64 = 0,
+    ledger_part: ?PartFn = null,
+    model_part: ?PartFn = null,
+
+    pub fn agentSlice(program: *const Program) []const Agent {
+        const agents = program.agents orelse return &.{};
+        return agents[0..@intCast(program.agent_count)];
+    }
+};
+
+// ---- The layout that the header promises
+
+fn check(comptime T: type, comptime size: usize, comptime offsets: anytype) void {
+    if (@sizeOf(T) != size) @compileError("the size of " ++ @typeName(T) ++ " differs from kavach.h");
+    for (@typeInfo(@TypeOf(offsets)).@"struct".field_names) |name| {
+        if (@offsetOf(T, name) != @field(offsets, name)) {
+            @compileError("the offset of " ++ @typeName(T) ++ "." ++ name ++ " differs from kavach.h");
+        }
+    }
+}
+
+comptime {
+    check(TextView, 16, .{ .length = 8 });
+    check(String, 16, .{ .length = 8 });
+    check(Array, 24, .{ .length = 8, .capacity = 16 });
+    check(Error, 16, .{ .type = 8 });
+    check(VTable, 8, .{ .payload_type = 0 });
+    check(Capability, 16, .{ .vtable = 8 });
+    check(AgentHandle, 16, .{ .capability_count = 8 });
+    check(Field, 48, .{ .type = 16, .offset = 24, .documentation = 32 });
+    check(Variant, 48, .{ .fields = 16, .field_count = 24, .documentation = 32 });
+    check(Type, 96, .{ .counted = 4, .size = 8, .alignment = 16, .name = 24, .documentation = 40, .element = 56, .fields = 64, .field_count = 72, .variants = 80, .variant_count = 88 });
+    check(Text, 24, .{ .length = 8, .capacity = 16 });
+    check(Outcome, 16, .{ .@"error" = 8 });
+    check(Rule, 48, .{ .strict = 4, .text = 8, .window_ns = 24, .bound_int = 32, .bound_float = 40 });
+    check(Limit, 32, .{ .rules = 16, .rule_count = 24 });
+    check(Agent, 72, .{ .model_name = 16, .max_tokens = 32, .provider = 40, .asks_under_way = 44, .mode = 48, .ai_limit = 52, .limits = 56, .limit_count = 64 });
+    check(Answer, 24, .{ .status = 8, .text = 16 });
+    check(Host, 88, .{ .write = 8, .monotonic_ns = 16, .utc_ns = 24, .random = 32, .sleep = 40, .environment = 48, .read_file = 56, .write_file = 64, .exit = 72, .send = 80 });
+    check(Options, 40, .{ .virtual_time = 4, .test_model = 8, .report = 24 });
+    check(Program, 56, .{ .@"resume" = 8, .call_depth = 16, .agents = 24, .agent_count = 32, .ledger_part = 40, .model_part = 48 });
+}
+
+test "layout" {
+    try std.testing.expectEqual(@as(usize, 16), String.bytes_offset);
+}
