@@ -1,0 +1,152 @@
+"""Every operation of the IR, one row each: the builder's checks, the printer, the parser, the verifier, the passes
+and the LLVM emitter all read this table.
+
+Ownership. A value whose type is counted (strings, arrays, tasks, errors, agents, capabilities, answers, and records,
+sums and outcomes that hold one) is owned or borrowed. An owned value is consumed exactly once on every path to an
+exit; a borrowed one lives as long as what it was taken from and is made owned by `copy`. Panics exit without
+cleaning up.
+
+Locals are variables, empty or holding an owned value: `local.set` fills an empty one, `local.take` empties it,
+`local.get` borrows, `local.address` needs it to be full. `drop`ping a local is `release(local.take)`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+# One letter per operand: b borrowed, c consumed; a last `*` repeats the one before for the rest.
+Operands = str
+Result = Literal["none", "owned", "borrowed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Op:
+    """`attributes` name what the instruction carries besides its operands, in the order of its text form.
+
+    `panics`: may end the program at the instruction's location. `suspends`: the task may be switched away from.
+    `pure`: no effect, so an unused result may be dropped (an owned one with its release).
+    """
+
+    name: str
+    operands: Operands
+    result: Result
+    attributes: tuple[str, ...] = ()
+    panics: bool = False
+    suspends: bool = False
+    pure: bool = False
+    terminator: bool = False
+
+
+_ROWS = (
+    # Constants. `value` is written as in Kavach; strings quoted.
+    Op("const.int", "", "owned", ("value",), pure=True),  # int, duration or instant, by the result's type
+    Op("const.float", "", "owned", ("value",), pure=True),
+    Op("const.bool", "", "owned", ("value",), pure=True),
+    Op("const.string", "", "owned", ("value",), pure=True),  # a static block: counting it does nothing
+    Op("const.nothing", "", "owned", pure=True),
+    # Ownership.
+    Op("copy", "b", "owned", pure=True),
+    Op("release", "c", "none"),
+    # Locals.
+    Op("local.get", "", "borrowed", ("local",), pure=True),
+    Op("local.set", "c", "none", ("local",)),
+    Op("local.take", "", "owned", ("local",)),
+    Op("local.address", "", "borrowed", ("local",), pure=True),
+    # Addresses. `store` releases what stood there.
+    Op("field.address", "b", "borrowed", ("field",), pure=True),
+    Op("element.address", "bb", "borrowed", panics=True),  # makes the array there its own first; index checked
+    Op("load", "b", "borrowed"),
+    Op("store", "bc", "none"),
+    Op("array.push", "bc", "none"),  # the address of an array, an element
+    # Arithmetic on int, duration and instant, checked.
+    Op("int.add", "bb", "owned", panics=True),
+    Op("int.sub", "bb", "owned", panics=True),
+    Op("int.mul", "bb", "owned", panics=True),
+    Op("int.div", "bb", "owned", panics=True),
+    Op("int.rem", "bb", "owned", panics=True),
+    Op("int.neg", "b", "owned", panics=True),
+    Op("int.shl", "bb", "owned", panics=True),
+    Op("int.shr", "bb", "owned", panics=True),
+    Op("int.and", "bb", "owned", pure=True),
+    Op("int.or", "bb", "owned", pure=True),
+    Op("int.xor", "bb", "owned", pure=True),
+    Op("int.not", "b", "owned", pure=True),
+    Op("int.step", "b", "owned", pure=True),  # one more, unchecked: for loop counters, whose bound is checked before
+    Op("float.add", "bb", "owned", pure=True),
+    Op("float.sub", "bb", "owned", pure=True),
+    Op("float.mul", "bb", "owned", pure=True),
+    Op("float.div", "bb", "owned", pure=True),
+    Op("float.rem", "bb", "owned", pure=True),
+    Op("float.neg", "b", "owned", pure=True),
+    Op("bool.not", "b", "owned", pure=True),
+    # Comparison: `predicate` is == != < <= > >=.
+    Op("int.compare", "bb", "owned", ("predicate",), pure=True),  # int, duration, instant, bool
+    Op("float.compare", "bb", "owned", ("predicate",), pure=True),
+    Op("string.compare", "bb", "owned", ("predicate",), pure=True),
+    Op("equal", "bb", "owned", pure=True),  # structural, any one type
+    # Strings.
+    Op("string.concat", "bb", "owned", pure=True),
+    Op("text.make", "b*", "owned", pure=True),  # the operands as they show, one after the other
+    # Records, sums, arrays.
+    Op("record.make", "c*", "owned", pure=True),
+    Op("record.get", "b", "borrowed", ("field",), pure=True),
+    Op("variant.make", "c*", "owned", ("variant",), pure=True),
+    Op("variant.tag", "b", "owned", pure=True),
+    Op("variant.get", "b", "borrowed", ("variant", "field"), pure=True),  # the tag is known to be `variant`
+    Op("array.make", "c*", "owned", pure=True),
+    Op("array.length", "b", "owned", pure=True),
+    Op("array.get", "bb", "borrowed", panics=True),
+    Op("array.at", "bb", "borrowed", pure=True),  # unchecked: for loops over the array's own length
+    # Errors.
+    Op("error.make", "c", "owned", pure=True),
+    Op("error.is", "b", "owned", ("type",), pure=True),
+    Op("error.get", "b", "borrowed", pure=True),  # the held value; the result's type is known to be right
+    # Calls. The result is the function's result, or an outcome when it can fail or may wait. `depth` is `counted` for
+    # calls of recursive functions (spec 4.depth) and `plain` for others. Arguments are borrowed.
+    Op("call", "b*", "owned", ("function", "depth"), panics=True, suspends=True),
+    Op("call.capability", "b*", "owned", ("capability", "method"), panics=True, suspends=True),  # first: the value
+    Op("outcome.status", "b", "owned", pure=True),
+    Op("outcome.value", "c", "owned", pure=True),  # status 0
+    Op("outcome.error", "c", "owned", pure=True),  # status 1
+    Op("outcome.none", "c", "none"),  # status 2: nothing to own
+    # Tasks. `spawn` starts a function whose parameters are owned, whose error is `error`, and which may wait.
+    Op("spawn", "c*", "owned", ("function",)),
+    Op("task.cancelled", "", "owned"),  # has the running task been cancelled
+    Op("task.wait", "b", "owned", suspends=True),  # outcome<nothing>: ok when the task ended
+    Op("task.status", "b", "owned"),  # of a task that ended: 0, 1 or 2
+    Op("task.value", "b", "borrowed"),  # status 0
+    Op("task.error", "b", "borrowed"),  # status 1
+    Op("task.cancel", "b", "none"),
+    Op("sleep", "b", "owned", suspends=True),  # outcome<nothing>
+    Op("now", "", "owned"),
+    Op("print", "b", "none"),
+    # Agents and capabilities. A vtable's functions take the capability value itself first; `capability.payload` is
+    # what the vtable's capability.make was given.
+    Op("agent.make", "c*", "owned", ("agent",), pure=True),  # its capabilities in order
+    Op("agent.capability", "b", "borrowed", ("index",), pure=True),
+    Op("capability.make", "c", "owned", ("vtable",), pure=True),
+    Op("capability.payload", "b", "borrowed", pure=True),
+    # Limits (kv_limit_*): begin, one op per rule in order, then commit or refuse. `agent`, `limit`, `rule` are numbers.
+    Op("limit.begin", "", "none", ("agent", "limit")),
+    Op("limit.condition", "b", "owned", ("rule",)),
+    Op("limit.sum", "b", "owned", ("rule",)),  # int, duration or float
+    Op("limit.count", "", "owned", ("rule",)),
+    Op("limit.commit", "", "none"),
+    Op("limit.refuse", "", "owned", ("rule",)),  # the reason
+    # ask. Operands: the agent's number (-1: none), the prompt. `type` is what the answer must fit.
+    Op("ask", "bb", "owned", ("type",), suspends=True),  # outcome<answer>
+    Op("answer.kind", "b", "owned", pure=True),
+    Op("answer.status", "b", "owned", pure=True),
+    Op("answer.text", "c", "owned", pure=True),
+    Op("decode", "b", "owned"),  # JSON that is known to fit the result's type
+    # Terminators. `return` is the ok outcome where the function has one; `fail` and `return.cancelled` the others.
+    Op("jump", "", "none", ("block",), terminator=True),
+    Op("branch", "b", "none", ("then", "otherwise"), terminator=True),
+    Op("switch", "b", "none", ("cases", "otherwise"), terminator=True),  # on an int: cases `0: block1, 1: block2`
+    Op("return", "c", "none", terminator=True),
+    Op("fail", "c", "none", terminator=True),
+    Op("return.cancelled", "", "none", terminator=True),
+    Op("unreachable", "", "none", terminator=True),
+)
+OPS: dict[str, Op] = {row.name: row for row in _ROWS}
