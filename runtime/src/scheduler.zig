@@ -24,13 +24,18 @@ pub const State = enum(u8) { created, ready, running, waiting, ended };
 /// Called when a waiting task is cancelled: it calls off what the task waits for. The scheduler wakes the task afterwards.
 pub const CancelHook = *const fn (task: *Task) void;
 
+/// Runs in the task's turn, before its coroutine is resumed. False: it began another wait with `waitAgain`, and the
+/// coroutine stays where it is. So a wait of several steps (an ask) does each of them in its task's turn.
+pub const TurnHook = *const fn (task: *Task) bool;
+
 pub const Task = extern struct {
     count: i64,
     result: *const abi.Type,
     /// The coroutine to resume next; null once the first one has returned.
     top: abi.Coroutine = null,
     cancel_hook: ?CancelHook = null,
-    /// For the wait's owner: what `cancel_hook` needs to know.
+    turn_hook: ?TurnHook = null,
+    /// For the wait's owner: what `cancel_hook` and `turn_hook` need to know.
     wait_context: ?*anyopaque = null,
     /// The neighbours in the one list that the task can be in: the waiters of another task while it waits for it, or
     /// the failures that nobody has seen once it has ended.
@@ -114,11 +119,19 @@ pub fn suspendCurrent(task: *Task, coroutine: abi.Coroutine, cancel_hook: Cancel
     state.step = .waits;
 }
 
+/// For a `turn_hook`: the running task waits again, without having been resumed.
+pub fn waitAgain(task: *Task, cancel_hook: CancelHook) void {
+    assert(task == state.running.? and task.state == .running);
+    assert(task.turn_hook != null and state.step == .none);
+    task.state = .waiting;
+    task.cancel_hook = cancel_hook;
+}
+
 /// The wait is over: to the end of the ready queue.
 pub fn wake(task: *Task) void {
     assert(task.state == .waiting);
     task.cancel_hook = null;
-    task.wait_context = null;
+    if (task.turn_hook == null) task.wait_context = null;
     task.state = .ready;
     state.ready.push(task);
 }
@@ -196,6 +209,14 @@ fn runTask(task: *Task) void {
     const program = host.program.?;
     state.running = task;
     task.state = .running;
+    state.step = .none;
+    if (task.turn_hook) |hook| {
+        if (!hook(task)) {
+            assert(task.state == .waiting);
+            state.running = null;
+            return;
+        }
+    }
     program.call_depth.* = task.call_depth;
     while (true) {
         state.step = .none;
