@@ -1,0 +1,338 @@
+//! A strict reader of JSON text (RFC 8259), byte by byte, without a tree: the callers walk the text themselves, with the
+//! type in hand that they expect. Nothing is repaired.
+
+const std = @import("std");
+const assert = std.debug.assert;
+const Allocator = std.mem.Allocator;
+
+/// Deeper nesting than this is refused, so a walk may recurse.
+pub const depth_max = 128;
+
+pub const Error = error{ Syntax, OutOfMemory };
+
+pub const Kind = enum { object, array, string, number, bool, null };
+
+pub const Number = struct {
+    text: []const u8,
+    /// Written without a point and without an exponent.
+    whole: bool,
+};
+
+pub const Cursor = struct {
+    text: []const u8,
+    position: usize = 0,
+    /// After error.Syntax: what is wrong at `position`.
+    problem: []const u8 = "",
+
+    pub fn fail(cursor: *Cursor, problem: []const u8) error{Syntax} {
+        cursor.problem = problem;
+        return error.Syntax;
+    }
+
+    pub fn skipSpace(cursor: *Cursor) void {
+        while (cursor.position < cursor.text.len) : (cursor.position += 1) {
+            switch (cursor.text[cursor.position]) {
+                ' ', '\t', '\n', '\r' => {},
+                else => return,
+            }
+        }
+    }
+
+    /// The next byte after white space, or null at the end.
+    pub fn peek(cursor: *Cursor) ?u8 {
+        cursor.skipSpace();
+        return if (cursor.position < cursor.text.len) cursor.text[cursor.position] else null;
+    }
+
+    pub fn peekKind(cursor: *Cursor) error{Syntax}!Kind {
+        const byte = cursor.peek() orelse return cursor.fail("the text ends too early");
+        return switch (byte) {
+            '{' => .object,
+            '[' => .array,
+            '"' => .string,
+            '-', '0'...'9' => .number,
+            't', 'f' => .bool,
+            'n' => .null,
+            else => cursor.fail("there is no JSON value here"),
+        };
+    }
+
+    /// Steps over `byte` when it comes next.
+    pub fn take(cursor: *Cursor, byte: u8) bool {
+        if (cursor.peek() != byte) return false;
+        cursor.position += 1;
+        return true;
+    }
+
+    pub fn expect(cursor: *Cursor, byte: u8) error{Syntax}!void {
+        if (cursor.take(byte)) return;
+        if (cursor.position == cursor.text.len) return cursor.fail("the text ends too early");
+        return cursor.fail(switch (byte) {
+            ':' => "a `:` is missing here",
+            '"' => "a string is missing here",
+            '{' => "an object is missing here",
+            '[' => "an array is missing here",
+            ']' => "a `,` or `]` is missing here",
+            '}' => "a `,` or `}` is missing here",
+            else => unreachable,
+        });
+    }
+
+    /// The start of an object or array; `next` then steps from one member to the next.
+    pub fn open(cursor: *Cursor, byte: u8) error{Syntax}!Members {
+        assert(byte == '{' or byte == '[');
+        try cursor.expect(byte);
+        return .{ .cursor = cursor, .close = if (byte == '{') '}' else ']' };
+    }
+
+    pub fn end(cursor: *Cursor) error{Syntax}!void {
+        if (cursor.peek() != null) return cursor.fail("there is more text after the value");
+    }
+
+    pub fn boolean(cursor: *Cursor) error{Syntax}!bool {
+        if (cursor.word("true")) return true;
+        if (cursor.word("false")) return false;
+        return cursor.fail("there is no JSON value here");
+    }
+
+    fn word(cursor: *Cursor, expected: []const u8) bool {
+        cursor.skipSpace();
+        if (!std.mem.startsWith(u8, cursor.text[cursor.position..], expected)) return false;
+        cursor.position += expected.len;
+        return true;
+    }
+
+    pub fn number(cursor: *Cursor) error{Syntax}!Number {
+        cursor.skipSpace();
+        const start = cursor.position;
+        var whole = true;
+        cursor.skipByte('-');
+        if (cursor.current() == '0') {
+            cursor.position += 1;
+        } else {
+            try cursor.digits();
+        }
+        if (cursor.current() == '.') {
+            whole = false;
+            cursor.position += 1;
+            try cursor.digits();
+        }
+        if (cursor.current() == 'e' or cursor.current() == 'E') {
+            whole = false;
+            cursor.position += 1;
+            if (cursor.current() == '+' or cursor.current() == '-') cursor.position += 1;
+            try cursor.digits();
+        }
+        switch (cursor.current() orelse ' ') {
+            '0'...'9', 'a'...'z', 'A'...'Z', '.', '+', '-', '_' => return cursor.fail("this is no JSON number"),
+            else => {},
+        }
+        return .{ .text = cursor.text[start..cursor.position], .whole = whole };
+    }
+
+    fn current(cursor: *const Cursor) ?u8 {
+        return if (cursor.position < cursor.text.len) cursor.text[cursor.position] else null;
+    }
+
+    fn skipByte(cursor: *Cursor, byte: u8) void {
+        if (cursor.current() == byte) cursor.position += 1;
+    }
+
+    fn digits(cursor: *Cursor) error{Syntax}!void {
+        const start = cursor.position;
+        while (cursor.position < cursor.text.len and std.ascii.isDigit(cursor.text[cursor.position])) {
+            cursor.position += 1;
+        }
+        if (cursor.position == start) return cursor.fail("this is no JSON number");
+    }
+
+    /// Steps over a string, and appends its text to `out` unless that is null.
+    pub fn string(cursor: *Cursor, allocator: Allocator, out: ?*std.ArrayList(u8)) Error!void {
+        try cursor.expect('"');
+        while (true) {
+            const start = cursor.position;
+            while (cursor.position < cursor.text.len) : (cursor.position += 1) {
+                const byte = cursor.text[cursor.position];
+                if (byte == '"' or byte == '\\' or byte < 0x20) break;
+            }
+            if (out) |list| try list.appendSlice(allocator, cursor.text[start..cursor.position]);
+            const byte = cursor.current() orelse return cursor.fail("a string does not end");
+            if (byte < 0x20) return cursor.fail("a control character stands bare in a string");
+            cursor.position += 1;
+            if (byte == '"') return;
+            try cursor.escape(allocator, out);
+        }
+    }
+
+    fn escape(cursor: *Cursor, allocator: Allocator, out: ?*std.ArrayList(u8)) Error!void {
+        const byte = cursor.current() orelse return cursor.fail("a string does not end");
+        const plain: u8 = switch (byte) {
+            '"', '\\', '/' => byte,
+            'b' => 0x08,
+            'f' => 0x0c,
+            'n' => '\n',
+            'r' => '\r',
+            't' => '\t',
+            'u' => return cursor.escapeUnicode(allocator, out),
+            else => return cursor.fail("an escape that JSON does not have"),
+        };
+        cursor.position += 1;
+        if (out) |list| try list.append(allocator, plain);
+    }
+
+    fn escapeUnicode(cursor: *Cursor, allocator: Allocator, out: ?*std.ArrayList(u8)) Error!void {
+        const start = cursor.position;
+        var code_point: u21 = try cursor.codeUnit();
+        if (code_point >= 0xd800 and code_point < 0xdc00 and cursor.current() == '\\') {
+            cursor.position += 1;
+            if (cursor.current() == 'u') {
+                const low = try cursor.codeUnit();
+                if (low >= 0xdc00 and low < 0xe000) {
+                    code_point = 0x10000 + ((code_point - 0xd800) << 10) + (low - 0xdc00);
+                }
+            }
+        }
+        if (code_point >= 0xd800 and code_point < 0xe000) {
+            cursor.position = start;
+            return cursor.fail("half of a surrogate pair stands alone");
+        }
+        var bytes: [4]u8 = undefined;
+        const length = std.unicode.utf8Encode(code_point, &bytes) catch unreachable;
+        if (out) |list| try list.appendSlice(allocator, bytes[0..length]);
+    }
+
+    /// The four digits after `\u`.
+    fn codeUnit(cursor: *Cursor) error{Syntax}!u16 {
+        assert(cursor.current() == 'u');
+        cursor.position += 1;
+        var value: u16 = 0;
+        for (0..4) |_| {
+            const byte = cursor.current() orelse return cursor.fail("a string does not end");
+            const digit = std.fmt.charToDigit(byte, 16) catch return cursor.fail("`\\u` needs four hexadecimal digits");
+            value = value * 16 + digit;
+            cursor.position += 1;
+        }
+        return value;
+    }
+
+    /// Steps over any value and checks its form; `depth` is the number of containers around it.
+    pub fn skipValue(cursor: *Cursor, allocator: Allocator, depth: usize) Error!void {
+        switch (try cursor.peekKind()) {
+            .object => {
+                if (depth == depth_max) return cursor.fail("the value is nested too deeply");
+                var members = try cursor.open('{');
+                while (try members.next()) {
+                    try cursor.string(allocator, null);
+                    try cursor.expect(':');
+                    try cursor.skipValue(allocator, depth + 1);
+                }
+            },
+            .array => {
+                if (depth == depth_max) return cursor.fail("the value is nested too deeply");
+                var members = try cursor.open('[');
+                while (try members.next()) try cursor.skipValue(allocator, depth + 1);
+            },
+            .string => try cursor.string(allocator, null),
+            .number => _ = try cursor.number(),
+            .bool => _ = try cursor.boolean(),
+            .null => if (!cursor.word("null")) return cursor.fail("there is no JSON value here"),
+        }
+    }
+};
+
+/// Steps through the members of an object or the elements of an array.
+pub const Members = struct {
+    cursor: *Cursor,
+    close: u8,
+    first: bool = true,
+
+    /// True with the cursor at the next member; false after the closing bracket.
+    pub fn next(members: *Members) error{Syntax}!bool {
+        defer members.first = false;
+        if (members.first) return !members.cursor.take(members.close);
+        if (members.cursor.take(',')) return true;
+        try members.cursor.expect(members.close);
+        return false;
+    }
+};
+
+/// Appends `text` as a JSON string.
+pub fn appendString(list: *std.ArrayList(u8), allocator: Allocator, text: []const u8) Allocator.Error!void {
+    try list.append(allocator, '"');
+    for (text) |byte| switch (byte) {
+        '"', '\\' => try list.appendSlice(allocator, &.{ '\\', byte }),
+        '\n' => try list.appendSlice(allocator, "\\n"),
+        '\r' => try list.appendSlice(allocator, "\\r"),
+        '\t' => try list.appendSlice(allocator, "\\t"),
+        0...0x08, 0x0b, 0x0c, 0x0e...0x1f => {
+            const digits = "0123456789abcdef";
+            try list.appendSlice(allocator, &.{ '\\', 'u', '0', '0', digits[byte >> 4], digits[byte & 15] });
+        },
+        else => try list.append(allocator, byte),
+    };
+    try list.append(allocator, '"');
+}
+
+/// Appends a valid JSON text without the white space between its tokens; the tokens stay as they are written.
+pub fn appendCompact(list: *std.ArrayList(u8), allocator: Allocator, text: []const u8) Allocator.Error!void {
+    var in_string = false;
+    var escaped = false;
+    for (text) |byte| {
+        if (!in_string and (byte == ' ' or byte == '\t' or byte == '\n' or byte == '\r')) continue;
+        try list.append(allocator, byte);
+        if (escaped) {
+            escaped = false;
+        } else if (in_string and byte == '\\') {
+            escaped = true;
+        } else if (byte == '"') {
+            in_string = !in_string;
+        }
+    }
+    assert(!in_string);
+}
+
+const testing = std.testing;
+
+fn isValid(text: []const u8) bool {
+    var cursor: Cursor = .{ .text = text };
+    cursor.skipValue(testing.allocator, 0) catch return false;
+    cursor.end() catch return false;
+    return true;
+}
+
+test "what is JSON and what is not" {
+    const valid = [_][]const u8{
+        "{}",          "[]",    " [1, 2.5e-3, -0, 0.5] ", "{\"a\": {\"b\": null}, \"a\": true}",
+        "\"\\u0041\"", "false", "\"\\ud83d\\ude00\"",     "1e400",
+    };
+    for (valid) |text| try testing.expect(isValid(text));
+    const invalid = [_][]const u8{
+        "",         "01",           "1.",          "-",               "+1",     ".5",       "NaN",     "nul",   "[1,]", "{,}",
+        "{\"a\"}",  "{a: 1}",       "\"\\ud83d\"", "\"\\ude00\"",     "\"\n\"", "\"\\x\"",  "tru",     "1 2",   "'a'",  "1_000",
+        "\"\\u00g", "\"\\ud83d\\n", "[1 2]",       "{\"a\": 1 \"b\"", "\"a",    "Infinity", "/* */ 1", "truex",
+    };
+    for (invalid) |text| try testing.expect(!isValid(text));
+}
+
+test "nesting of 128 is read, 129 and 100,000 are refused" {
+    const open_brackets: [100_000]u8 = @splat('[');
+    const close_brackets: [depth_max]u8 = @splat(']');
+    try testing.expect(isValid(open_brackets[0..depth_max] ++ close_brackets));
+    var cursor: Cursor = .{ .text = &open_brackets };
+    try testing.expectError(error.Syntax, cursor.skipValue(testing.allocator, 0));
+    try testing.expectEqual(@as(usize, depth_max), cursor.position);
+}
+
+test "strings are read to their text and written back" {
+    var list: std.ArrayList(u8) = .empty;
+    defer list.deinit(testing.allocator);
+    var cursor: Cursor = .{ .text = "\"a\\n\\u00e9\\ud83d\\ude00\\/\\\"\"" };
+    try cursor.string(testing.allocator, &list);
+    try testing.expectEqualStrings("a\n\u{e9}\u{1f600}/\"", list.items);
+    list.clearRetainingCapacity();
+    try appendString(&list, testing.allocator, "a\"\\\x01\n\x7f");
+    try testing.expectEqualStrings("\"a\\\"\\\\\\u0001\\n\x7f\"", list.items);
+    list.clearRetainingCapacity();
+    try appendCompact(&list, testing.allocator, " { \"a b\" : [ 1.0 , \"\\\" }\" ] } ");
+    try testing.expectEqualStrings("{\"a b\":[1.0,\"\\\" }\"]}", list.items);
+}

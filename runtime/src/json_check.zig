@@ -1,0 +1,260 @@
+//! Checks a model's answer against the type that was asked for, exactly (spec 8.4.strict). When it does not fit, a note
+//! says what did not, for the next try.
+
+const std = @import("std");
+const abi = @import("abi.zig");
+const json = @import("json.zig");
+const assert = std.debug.assert;
+const Allocator = std.mem.Allocator;
+
+const Note = std.ArrayList(u8);
+/// Bytes of an unfit value that a note quotes at most, so that a re-ask stays small whatever the answer was.
+const quote_length_max = 80;
+
+/// The text without one enclosing fence of exactly three back-quotes, each fence line on its own. Anything else that
+/// only looks like a fence stays, and then does not fit.
+pub fn withoutFence(text: []const u8) []const u8 {
+    const trimmed = std.mem.trim(u8, text, " \t\r\n");
+    if (!std.mem.startsWith(u8, trimmed, "```")) return text;
+    const line_end = std.mem.indexOfScalar(u8, trimmed, '\n') orelse return text;
+    const word = std.mem.trim(u8, trimmed[3..line_end], " \t\r");
+    for (word) |byte| switch (byte) {
+        'a'...'z', 'A'...'Z', '0'...'9', '_', '-', '+', '.' => {},
+        else => return text,
+    };
+    const last_line_start = std.mem.lastIndexOfScalar(u8, trimmed, '\n').? + 1;
+    if (!std.mem.eql(u8, std.mem.trim(u8, trimmed[last_line_start..], " \t\r"), "```")) return text;
+    if (last_line_start <= line_end + 1) return "";
+    return trimmed[line_end + 1 .. last_line_start];
+}
+
+/// True when `text` is one whole JSON value that fits `expected`; otherwise `note` says why not.
+pub fn fits(allocator: Allocator, expected: *const abi.Type, text: []const u8, note: *Note) Allocator.Error!bool {
+    assert(note.items.len == 0);
+    var checker: Checker = .{ .allocator = allocator, .cursor = .{ .text = text }, .note = note };
+    defer checker.deinit();
+    checker.whole(expected) catch |problem| switch (problem) {
+        error.OutOfMemory => return error.OutOfMemory,
+        error.Misfit => {},
+        error.Syntax => try checker.syntaxNote(),
+    };
+    return note.items.len == 0;
+}
+
+const Checker = struct {
+    const Error = error{ Syntax, Misfit, OutOfMemory };
+
+    allocator: Allocator,
+    cursor: json.Cursor,
+    note: *Note,
+    /// Where the walk is in the value, as `.items[2].price`.
+    path: std.ArrayList(u8) = .empty,
+    name: std.ArrayList(u8) = .empty,
+
+    fn deinit(checker: *Checker) void {
+        checker.path.deinit(checker.allocator);
+        checker.name.deinit(checker.allocator);
+    }
+
+    fn whole(checker: *Checker, expected: *const abi.Type) Error!void {
+        if (!std.unicode.utf8ValidateSlice(checker.cursor.text)) {
+            return checker.misfit("the text is not valid UTF-8", .{});
+        }
+        if (checker.cursor.peek() == null) return checker.misfit("the text is empty", .{});
+        try checker.value(expected, 0);
+        try checker.cursor.end();
+    }
+
+    fn value(checker: *Checker, expected: *const abi.Type, depth: usize) Error!void {
+        checker.cursor.skipSpace();
+        switch (expected.kind) {
+            .int => try checker.int(),
+            .float => try checker.float(),
+            .bool => {
+                if (try checker.cursor.peekKind() != .bool) return checker.unexpected("`true` or `false`");
+                _ = try checker.cursor.boolean();
+            },
+            .string => {
+                if (try checker.cursor.peekKind() != .string) return checker.unexpected("a string");
+                try checker.cursor.string(checker.allocator, null);
+            },
+            .array => try checker.array(expected, depth),
+            .record => {
+                if (try checker.cursor.peekKind() != .object) return checker.unexpected("an object");
+                try checker.object(expected.fieldSlice(), depth);
+            },
+            .sum => try checker.sum(expected, depth),
+            // The compiler lets none of these be asked for.
+            .nothing, .duration, .instant, .task, .agent, .capability, .@"error" => {
+                return checker.misfit("a value of this type cannot be asked for", .{});
+            },
+        }
+    }
+
+    fn int(checker: *Checker) Error!void {
+        const wanted = "a whole number of 64 bits, written without point, exponent and quotes";
+        if (try checker.cursor.peekKind() != .number) return checker.unexpected(wanted);
+        const start = checker.cursor.position;
+        const number = try checker.cursor.number();
+        if (parseInt(number) == null) {
+            checker.cursor.position = start;
+            return checker.unexpected(wanted);
+        }
+    }
+
+    fn float(checker: *Checker) Error!void {
+        if (try checker.cursor.peekKind() != .number) return checker.unexpected("a number");
+        const start = checker.cursor.position;
+        const number = try checker.cursor.number();
+        const parsed = std.fmt.parseFloat(f64, number.text) catch unreachable;
+        if (!std.math.isFinite(parsed)) {
+            checker.cursor.position = start;
+            return checker.unexpected("a number that a Float can hold");
+        }
+    }
+
+    fn array(checker: *Checker, expected: *const abi.Type, depth: usize) Error!void {
+        if (try checker.cursor.peekKind() != .array) return checker.unexpected("an array");
+        if (depth == json.depth_max) return checker.cursor.fail("the value is nested too deeply");
+        var members = try checker.cursor.open('[');
+        const path_length = checker.path.items.len;
+        var index: usize = 0;
+        while (try members.next()) : (index += 1) {
+            try checker.path.print(checker.allocator, "[{d}]", .{index});
+            try checker.value(expected.element.?, depth + 1);
+            checker.path.shrinkRetainingCapacity(path_length);
+        }
+    }
+
+    /// An object with exactly `fields`, each once, in any order.
+    fn object(checker: *Checker, fields: []const abi.Field, depth: usize) Error!void {
+        if (depth == json.depth_max) return checker.cursor.fail("the value is nested too deeply");
+        const seen = try checker.allocator.alloc(bool, fields.len);
+        defer checker.allocator.free(seen);
+        @memset(seen, false);
+        const path_length = checker.path.items.len;
+        var members = try checker.cursor.open('{');
+        while (try members.next()) {
+            const name = try checker.fieldName();
+            const index = fieldIndex(fields, name) orelse {
+                return checker.misfit("there is no field \"{s}\"", .{clipped(name)});
+            };
+            if (seen[index]) return checker.misfit("the field \"{s}\" is given twice", .{clipped(name)});
+            seen[index] = true;
+            try checker.path.print(checker.allocator, ".{s}", .{fields[index].name.slice()});
+            try checker.value(fields[index].type, depth + 1);
+            checker.path.shrinkRetainingCapacity(path_length);
+        }
+        for (fields, seen) |*field, was_seen| {
+            if (!was_seen) return checker.misfit("the field \"{s}\" is missing", .{field.name.slice()});
+        }
+    }
+
+    fn sum(checker: *Checker, expected: *const abi.Type, depth: usize) Error!void {
+        const variants = expected.variantSlice();
+        const kind = try checker.cursor.peekKind();
+        if (kind == .string) {
+            const start = checker.cursor.position;
+            checker.name.clearRetainingCapacity();
+            try checker.cursor.string(checker.allocator, &checker.name);
+            if (variantIndex(variants, checker.name.items)) |index| {
+                if (variants[index].field_count == 0) return;
+            }
+            checker.cursor.position = start;
+            return checker.unexpectedVariant(variants);
+        }
+        if (kind != .object or !hasFields(variants)) return checker.unexpectedVariant(variants);
+        if (depth == json.depth_max) return checker.cursor.fail("the value is nested too deeply");
+        const start = checker.cursor.position;
+        const path_length = checker.path.items.len;
+        var members = try checker.cursor.open('{');
+        if (!try members.next()) return checker.misfit("the object has no key that names a variant", .{});
+        const index = variantIndex(variants, try checker.fieldName()) orelse {
+            checker.cursor.position = start;
+            return checker.unexpectedVariant(variants);
+        };
+        try checker.path.print(checker.allocator, ".{s}", .{variants[index].name.slice()});
+        if (try checker.cursor.peekKind() != .object) return checker.unexpected("an object");
+        try checker.object(variants[index].fieldSlice(), depth + 1);
+        checker.path.shrinkRetainingCapacity(path_length);
+        if (try members.next()) return checker.misfit("the object has more than one key", .{});
+    }
+
+    /// The next key and its colon; the text stays valid until the next key or variant name.
+    fn fieldName(checker: *Checker) Error![]const u8 {
+        checker.name.clearRetainingCapacity();
+        try checker.cursor.string(checker.allocator, &checker.name);
+        try checker.cursor.expect(':');
+        return checker.name.items;
+    }
+
+    fn misfit(checker: *Checker, comptime format: []const u8, arguments: anytype) Error {
+        try checker.note.print(checker.allocator, "answer{s}: ", .{checker.path.items});
+        try checker.note.print(checker.allocator, format, arguments);
+        return error.Misfit;
+    }
+
+    /// A misfit of the value at the cursor, quoting how it begins.
+    fn unexpected(checker: *Checker, wanted: []const u8) Error {
+        const start = checker.cursor.position;
+        try checker.cursor.skipValue(checker.allocator, 0);
+        const found = checker.cursor.text[start..checker.cursor.position];
+        return checker.misfit("expected {s}, found {s}", .{ wanted, clipped(found) });
+    }
+
+    fn unexpectedVariant(checker: *Checker, variants: []const abi.Variant) Error {
+        var wanted: std.ArrayList(u8) = .empty;
+        defer wanted.deinit(checker.allocator);
+        try wanted.appendSlice(checker.allocator, if (hasFields(variants)) "one variant of " else "one of ");
+        for (variants, 0..) |*variant, index| {
+            const separator = if (index == 0) "" else ", ";
+            try wanted.print(checker.allocator, "{s}\"{s}\"", .{ separator, variant.name.slice() });
+        }
+        return checker.unexpected(wanted.items);
+    }
+
+    fn syntaxNote(checker: *Checker) Allocator.Error!void {
+        const format = "answer{s}: not the JSON that was asked for: {s}, at byte {d}";
+        const arguments = .{ checker.path.items, checker.cursor.problem, checker.cursor.position };
+        try checker.note.print(checker.allocator, format, arguments);
+    }
+};
+
+/// The Int that a JSON number is, if it is one: no point, no exponent, no `-0`, within 64 bits.
+pub fn parseInt(number: json.Number) ?i64 {
+    if (!number.whole or std.mem.eql(u8, number.text, "-0")) return null;
+    return std.fmt.parseInt(i64, number.text, 10) catch null;
+}
+
+pub fn fieldIndex(fields: []const abi.Field, name: []const u8) ?usize {
+    for (fields, 0..) |*field, index| {
+        if (std.mem.eql(u8, field.name.slice(), name)) return index;
+    }
+    return null;
+}
+
+pub fn variantIndex(variants: []const abi.Variant, name: []const u8) ?usize {
+    for (variants, 0..) |*variant, index| {
+        if (std.mem.eql(u8, variant.name.slice(), name)) return index;
+    }
+    return null;
+}
+
+pub fn hasFields(variants: []const abi.Variant) bool {
+    for (variants) |*variant| {
+        if (variant.field_count > 0) return true;
+    }
+    return false;
+}
+
+/// The beginning of `text`, cut between characters.
+fn clipped(text: []const u8) []const u8 {
+    if (text.len <= quote_length_max) return text;
+    var length: usize = quote_length_max;
+    while (length > 0 and text[length] & 0xc0 == 0x80) length -= 1;
+    return text[0..length];
+}
+
+test {
+    _ = @import("json_check_test.zig");
+}
