@@ -60,3 +60,188 @@ STRAY_DOCUMENTATION = Code(
     "put it on the line before what it describes, or write `//`",
     "warning",
 )
+
+# K02xx: names.
+
+UNKNOWN_NAME = Code("K0201", "`{name}` is not known here")
+DUPLICATE_NAME = Code("K0202", "`{name}` is declared twice", "choose another name for one of them")
+BUILT_IN_NAME = Code("K0203", "`{name}` is the name of something built in", "choose another name")
+UNKNOWN_TYPE = Code("K0204", "there is no type `{name}`")
+NOT_A_TYPE = Code("K0205", "`{name}` is {what}, not a type")
+UNKNOWN_FIELD = Code("K0206", "`{type}` has no field `{name}`")
+UNKNOWN_METHOD = Code("K0207", "`{type}` has no method `{name}`")
+UNKNOWN_VARIANT = Code("K0208", "`{type}` has no variant `{name}`")
+BARE_VARIANT = Code("K0209", "`{name}` is a variant of `{type}`, and is written with its name", "write `{type}.{name}`")
+NOT_A_VALUE = Code("K0210", "`{name}` is {what}, not a value")
+NOT_CALLABLE = Code("K0211", "{what} cannot be called")
+UNDERSCORE_READ = Code("K0212", "`_` has no value: it stands for what nobody needs", "give it a name to read it")
+SELF_OUTSIDE_METHOD = Code("K0213", "`self` is known only in a method of a type")
+SELF_NOT_ALLOWED = Code("K0214", "{what} takes no `self`", "leave `self` out: write `{signature}`")
+SELF_MISSING = Code("K0215", "the method `{name}` of `{type}` takes no `self`", "write `{signature}`")
+UNKNOWN_CAPABILITY = Code("K0216", "there is no capability `{name}`")
+TYPE_ARGUMENTS = Code("K0217", "`{name}` takes {wanted}, but {given}")
+METHOD_ON_TYPE = Code("K0218", "`{name}` is called on a value of `{type}`, not on the type", "write `value.{name}(…)`")
+VARIANT_ON_VALUE = Code("K0219", "a method is called: `{name}` of `{type}` is not a field", "write `.{name}(…)`")
+
+# K03xx: types.
+
+TYPE_MISMATCH = Code("K0301", "expected `{wanted}`, but this is `{found}`")
+OPERATOR_TYPES = Code("K0302", "`{operator}` does not work on `{left}` and `{right}`")
+UNARY_TYPE = Code("K0303", "`{operator}` does not work on `{type}`")
+NOT_COMPARABLE = Code("K0304", "values of `{type}` cannot be compared with `{operator}`: {reason}")
+NOT_SHOWN = Code("K0305", "a value of `{type}` cannot be shown: {reason}")
+EMPTY_ARRAY = Code(
+    "K0306",
+    "nothing says what this empty array is to hold",
+    "write its type where it is declared, such as `let xs: [Int] = []`",
+)
+NUMBER_TOO_LARGE = Code("K0307", "`{text}` does not fit in {type}")
+NO_VALUE = Code("K0308", "this never gives a value: it leaves before it could", "write it as a statement of its own")
+NOT_INDEXABLE = Code("K0309", "a `{type}` has no elements to take by index")
+NOT_ITERABLE = Code(
+    "K0310", "`for` cannot go over a `{type}`", "it goes over an array, or over a range such as `0..10`"
+)
+RANGE_NOT_ALLOWED = Code("K0311", "a range stands only in `for` and in patterns", "write `for i in {range} {{ … }}`")
+HAS_NO_END = Code(
+    "K0312",
+    "`{name}` has no end: a value of it would hold another `{name}`, and so on",
+    "hold it in an array, `[{held}]`, which may be empty",
+)
+TOO_MANY_ARGUMENTS = Code("K0313", "`{name}` takes {wanted}, but {given} given")
+ARGUMENT_MISSING = Code("K0314", "`{name}` needs {missing}")
+ARGUMENT_UNKNOWN = Code("K0315", "`{name}` has no {kind} `{argument}`")
+ARGUMENT_TWICE = Code("K0316", "`{argument}` is given twice", "leave one of them out")
+POSITIONAL_AFTER_NAMED = Code(
+    "K0317", "an argument without a name stands after one with a name", "write `{argument}: …` here too"
+)
+NO_FIELDS_TO_GIVE = Code("K0318", "`{name}` has no fields", "write `{name}`")
+WITH_NOT_RECORD = Code("K0319", "`with` makes a changed copy of a record, and this is `{type}`")
+PLACE_NOT_MUTABLE = Code("K0320", "`{name}` cannot change: it is {what}")
+NOT_A_PLACE = Code(
+    "K0321", "this is not something that can change", "change a name that was declared with `let`, or a part of one"
+)
+RESULT_MISSING = Code("K0322", "`{name}` gives a `{type}`, but can end without one")
+RETURN_VALUE_MISSING = Code("K0323", "`{name}` gives a `{type}`: `return` needs one", "write `return …`")
+RETURN_VALUE_UNEXPECTED = Code("K0324", "`{name}` gives nothing, so `return` takes no value")
+NOT_ASKABLE = Code("K0325", "`ask` cannot give a `{type}`: {reason}")
+ASK_TYPE_MISSING = Code("K0326", "nothing says what `ask` is to give", "write the type of the answer: `ask<Answer>(…)`")
+IF_WITHOUT_ELSE = Code("K0327", "`if` without `else` gives nothing, and a `{type}` is expected", "add `else {{ … }}`")
+NOT_AN_ERROR_TYPE = Code(
+    "K0328", "`{type}` cannot be an error type", "an error type is a `type` of your own, or `Error`"
+)
+CONSTRUCT_SUM = Code("K0329", "`{type}` is a choice of variants: name one of them", "write `{example}`")
+SELF_CONTAINED_DEFAULT = Code("K0330", "the default of `{field}` has no end: it makes a `{type}`, which needs it again")
+
+# K04xx: effects and capabilities.
+
+EFFECT_NOT_PROMISED = Code("K0401", "`{name}` uses `{effect}`, which its `uses` does not list")
+EFFECT_NOT_ALLOWED = Code("K0402", "the handler `{name}` uses `{effect}`, which its agent may not")
+CAPABILITY_OUTSIDE_HANDLER = Code(
+    "K0403",
+    "`{name}` is a capability: only an agent's handlers can use it by name",
+    "take it as a parameter, `{example}: {name}`, and use that",
+)
+CAPABILITY_METHOD_MISSING = Code(
+    "K0404", "`{type}` does not have every method of `{capability}`: `{method}` is missing"
+)
+CAPABILITY_METHOD_DIFFERS = Code("K0405", "`{method}` of `{type}` is not as `{capability}` declares it")
+NOT_A_CAPABILITY = Code("K0406", "`{name}` is {what}, not a capability")
+BUILT_IN_HAS_NO_PARTS = Code("K0407", "`{capability}` is built in, and is given as a whole", "write `{capability}`")
+CAPABILITY_USES = Code(
+    "K0408",
+    "a capability's method has no `uses`: what an implementation uses is its own affair",
+    "leave `uses` out",
+)
+
+# K05xx: agents and limits. The texts of K0501, K0502 and K0510 are those of the reference pages.
+
+SETTINGS_NOT_KNOWN = Code(
+    "K0501",
+    "an agent's settings are chosen when the program is built: write `AgentSettings(…)` with plain values, or call a "
+    "function with no parameters that gives one, such as `standard()`, perhaps `with {{ … }}` (spec 8.5)",
+)
+MODEL_NOT_KNOWN = Code(
+    "K0502",
+    "an agent's model is chosen when the program is built: write `Model(…)` with plain values, or call a "
+    "function with no parameters that gives one, such as `standard()`, perhaps `with {{ … }}` (spec 8.5)",
+)
+SETTING_TWICE = Code("K0503", "the agent `{agent}` has two `{kind}` lines", "leave one of them out")
+CAN_TWICE = Code("K0504", "the agent `{agent}` can `{effect}` already", "leave it out here")
+START_CAPABILITY_MISSING = Code("K0505", "`{agent}` cannot start without {missing}", "write `{example}`")
+START_CAPABILITY_UNKNOWN = Code("K0506", "`{agent}` is not started with `{name}`", "write `{example}`")
+START_NEEDS_NAMES = Code("K0507", "`start` takes its capabilities by name", "write `{example}`")
+HANDLER_ON_AGENT = Code(
+    "K0508", "`{name}` is a handler of `{agent}`: call it on a started agent", "write `{example}`, then `bot.{name}(…)`"
+)
+AGENT_NOT_CALLED = Code("K0509", "an agent is started, not called", "write `{example}`")
+TOKENS_OUTSIDE_AI = Code("K0510", "`tokens` counts what AI calls took: it is for `limit Ai` rules (spec 8.3)")
+LIMIT_NOT_USED = Code("K0511", "`{target}` is limited, but the agent `{agent}` cannot use it", "add `can {target}`")
+LIMIT_TWICE = Code("K0512", "the agent `{agent}` limits `{target}` twice", "put all the rules in one `limit`")
+LIMIT_BUILT_IN = Code("K0513", "of the built-in capabilities only `Ai` can be limited, not `{name}`")
+LIMIT_WITHOUT_METHOD = Code("K0514", "a limit is on one method of `{name}`", "write `limit {example} {{ … }}`")
+LIMIT_AI_RULE = Code(
+    "K0515",
+    "a rule of `limit Ai` counts asks or tokens",
+    "write `count <= 100 per day` or `tokens <= 200_000 per day`",
+)
+LIMIT_DENIED_MISSING = Code(
+    "K0516", "`{target}` is limited, but its error {error} has no variant `Denied(reason: String)` for a refusal"
+)
+RULE_SHAPE = Code(
+    "K0517",
+    "a rule with `per` compares `sum(…)` or `count` with `<=` or `<`",
+    "write `sum({example}) <= 500 per day` or `count <= 100 per day`",
+)
+RULE_WINDOW_MISSING = Code("K0518", "`{word}` needs a window to count in", "add one at the end of the rule: `per day`")
+RULE_BOUND = Code("K0519", "the bound of a rule is a plain number{reason}", "write it out, such as `{example}`")
+RULE_BOUND_NEGATIVE = Code("K0520", "`{word}` is never below zero: this rule would refuse everything")
+RULE_WINDOW_UNKNOWN = Code(
+    "K0521", "`{word}` is not a length of time", "write minute, hour, day, week or month, or a duration such as `10m`"
+)
+RULE_WINDOW_EMPTY = Code("K0522", "a window is longer than nothing", "write a duration such as `10m`")
+RULE_SUM_TYPE = Code("K0523", "`sum` adds up Int, Float or Duration, and this is `{type}`")
+RULE_NOT_PURE = Code("K0524", "a rule only computes with the call's parameters, and this {reason}")
+
+# K06xx: errors and control flow.
+
+ERROR_NOT_HANDLED = Code(
+    "K0601", "`{name}` can fail with `{error}`, and nothing handles that", "write `try {text}` or `{text} catch e => …`"
+)
+TRY_CANNOT_FAIL = Code("K0602", "`{word}` is for a call that can fail, and `{name}` cannot", "leave `{word}` out")
+TRY_NEEDS_CALL = Code("K0603", "`{word}` is for a call that can fail, and this is not a call", "{advice}")
+FUNCTION_CANNOT_FAIL = Code("K0604", "`{word}` leaves `{name}` with an error, but `{name}` cannot fail")
+ERROR_DOES_NOT_FIT = Code("K0605", "`{found}` is not the error that `{name}` fails with, `{wanted}`")
+OUTSIDE_LOOP = Code("K0606", "`{word}` stands outside a loop")
+OUTSIDE_FUNCTION = Code("K0607", "`{word}` stands outside a function")
+SPAWN_NEEDS_CALL = Code("K0608", "`spawn` starts a call of a function or a method, and this is none")
+MAIN_SHAPE = Code("K0609", "`main` takes no parameters and gives no result", "write `{signature}`")
+SPAWN_BUILT_IN = Code("K0610", "`{name}` changes a value in place, so it cannot be spawned", "call it without `spawn`")
+
+# K07xx: patterns.
+
+MATCH_MISSES = Code("K0701", "this `match` misses {missing}", "add {arms}")
+ARM_UNREACHABLE = Code("K0702", "this arm never runs: the arms before it take every value that fits it")
+ALTERNATIVE_UNREACHABLE = Code("K0703", "`{text}` never fits here: what stands before it takes every such value")
+PATTERN_TYPE = Code("K0704", "this pattern fits a `{pattern}`, but the value is a `{type}`")
+PATTERN_FIELDS = Code("K0705", "`{name}` has {wanted}, but {given} given")
+ALTERNATIVE_BINDS = Code(
+    "K0706", "`{name}` cannot be bound here: the other alternatives would leave it without a value"
+)
+PATTERN_RANGE_EMPTY = Code("K0707", "no value lies in `{text}`", "the smaller bound stands first")
+PATTERN_NOT_PLAIN = Code("K0708", "a pattern is a plain text, without values in `{{ }}`")
+PATTERN_UNKNOWN = Code("K0709", "`{name}` is not something to match")
+MATCH_TOO_INTRICATE = Code(
+    "K0710",
+    "this `match` has too many combinations to be sure that it misses none",
+    "split it, or end it with `_ => …`",
+)
+PATTERN_IS_TYPE = Code("K0711", "`{name}` is a type, and cannot be bound here", "write `_` to match any value")
+
+# K08xx: constants and what is computed when the program is built.
+
+CONSTANT_CYCLE = Code("K0801", "the constant `{name}` needs itself")
+CONSTANT_NOT_PURE = Code("K0802", "the constant `{name}` is computed when the program is built, and this {reason}")
+CONSTANT_TYPE = Code("K0803", "the constant `{name}` cannot be a `{type}`: {reason}")
+DEFAULT_NOT_PLAIN = Code(
+    "K0804", "the default of `{name}` is a plain value: literals, constants and what is made of them"
+)
