@@ -1,0 +1,163 @@
+"""The command line (issue contract: other tools depend on it).
+
+Exit status: 0 fine; 1 the program was refused by the compiler, or its main failed; 2 usage; 101 panic.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from typing import NoReturn
+
+import click
+
+from kavachc.diagnostics.diagnostic import CompileErrors
+from kavachc.diagnostics.render import render_all
+from kavachc.driver import Compilation, HostKind
+from kavachc.errors import ToolError
+from kavachc.options import RunOptions
+
+Command = Callable[..., None]
+
+_level = click.option(
+    "-O", "level", type=click.IntRange(0, 3), default=2, show_default=True, help="How much to optimise."
+)
+_target = click.option(
+    "--target", type=click.Choice(["x86_64-linux", "aarch64-linux"]), help="Default: this machine's."
+)
+_file = click.argument("file", metavar="FILE")
+
+
+def _run_options(command: Command) -> Command:
+    for option in (
+        click.argument("arguments", nargs=-1, metavar="[-- ARGS]"),
+        click.option("--report", metavar="FILE", help="Write live blocks and the ledger to FILE at the end."),
+        click.option(
+            "--virtual-time", is_flag=True, help="Time passes only by sleeping; needs a test model or a dry run."
+        ),
+        click.option("--test-model", metavar="FILE", help="Answer asks from a scripted model."),
+        click.option("--dry-run", is_flag=True, help="Send nothing: asks give the first legal value of their type."),
+        _file,
+    ):
+        command = option(command)
+    return command
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="kavachc")
+def cli() -> None:
+    """Compiler for Kavach: programs that let an AI model act, within limits."""
+
+
+@cli.command()
+@_file
+def check(file: str) -> None:
+    """Report every mistake in FILE; nothing when there is none."""
+    _ = Compilation(file).program
+
+
+@cli.command()
+@_run_options
+@_level
+def run(
+    file: str,
+    dry_run: bool,
+    test_model: str | None,
+    virtual_time: bool,
+    report: str | None,
+    arguments: tuple[str, ...],
+    level: int,
+) -> None:
+    """Compile FILE and run it in this process."""
+    _leave(Compilation(file).run(RunOptions(dry_run, virtual_time, test_model, report), level))
+
+
+@cli.command()
+@_run_options
+@_level
+@click.option("--host", type=click.Choice(["model", "native"]), default="model", show_default=True, help="The runtime.")
+def interp(
+    file: str,
+    dry_run: bool,
+    test_model: str | None,
+    virtual_time: bool,
+    report: str | None,
+    arguments: tuple[str, ...],
+    level: int,
+    host: HostKind,
+) -> None:
+    """Interpret FILE; `--host` chooses the plain-Python runtime or the native one. -O changes nothing here."""
+    _leave(Compilation(file).interpret(RunOptions(dry_run, virtual_time, test_model, report), host))
+
+
+@cli.command()
+@_file
+@click.option("-o", "output", required=True, metavar="OUT", help="The binary to write.")
+@_target
+@_level
+def build(file: str, output: str, target: str | None, level: int) -> None:
+    """Compile FILE to a static binary for x86-64 or ARM64 Linux."""
+    Compilation(file).build(output, target, level)
+
+
+@cli.command()
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+@click.option("--test-model", metavar="FILE", help="For .kav files: the scripted model.")
+@click.option("--virtual-time", is_flag=True, help="For .kav files.")
+@click.option("--dry-run", is_flag=True, help="For .kav files.")
+def conform(paths: tuple[str, ...], test_model: str | None, virtual_time: bool, dry_run: bool) -> None:
+    """Run programs on every engine and compare stdout, stderr, status and ledger.
+
+    PATH is a .kav file, a .golden file, or a directory of them.
+    """
+    from kavachc.conform import conform_paths
+
+    _leave(conform_paths(paths, RunOptions(dry_run, virtual_time, test_model)))
+
+
+@cli.command()
+@_file
+@click.option("--stage", type=click.Choice(["ast", "typed", "ir", "opt", "llvm", "asm"]), required=True)
+@_target
+@_level
+def emit(file: str, stage: str, target: str | None, level: int) -> None:
+    """Print what FILE is after a stage of the compiler."""
+    click.echo(Compilation(file).emit(stage, target, level), nl=False)
+
+
+def _leave(status: int) -> NoReturn:
+    sys.stdout.flush()
+    sys.exit(status)
+
+
+def _fail(message: str, status: int) -> NoReturn:
+    print(f"error: {message}", file=sys.stderr)
+    sys.exit(status)
+
+
+def main() -> None:
+    """The console script: every failure becomes a message, never a traceback."""
+    try:
+        cli()
+    except CompileErrors as errors:
+        print(
+            render_all(errors.diagnostics, color=sys.stderr.isatty() and "NO_COLOR" not in os.environ), file=sys.stderr
+        )
+        sys.exit(1)
+    except ToolError as error:
+        _fail(str(error), error.status)
+    except BrokenPipeError:
+        # Whoever read our output has gone: say nothing, and keep Python from saying it at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except Exception as error:
+        if os.environ.get("KAVACHC_TRACEBACK"):
+            raise
+        _fail(
+            f"kavachc itself failed ({type(error).__name__}: {error}); a bug in the compiler, not in the program\n"
+            "help: run again with KAVACHC_TRACEBACK=1 and report what it prints",
+            1,
+        )

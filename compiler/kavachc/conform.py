@@ -1,0 +1,180 @@
+"""`kavachc conform`: every engine on the same program, and a table and a diff of what differs."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from kavachc.diagnostics.diagnostic import CompileErrors
+from kavachc.diagnostics.render import render_all
+from kavachc.driver import Compilation
+from kavachc.engines import ENGINES, Engine, Result, run_engine, skip_reason
+from kavachc.errors import ToolError
+from kavachc.golden import Golden, GoldenError, read_golden
+from kavachc.options import RunOptions
+
+_TIMES = re.compile(r" times \[[^\]]*\]$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """What a program's run must give: from a golden, or from the first engine that ran it."""
+
+    source: str
+    stdout: str
+    stderr: str
+    status: int
+    ledger: str | None
+
+
+def conform_paths(paths: tuple[str, ...], options: RunOptions) -> int:
+    """Compares the engines on every program below `paths`; the exit status: 0 when all agree."""
+    files = list(_files(paths))
+    if not files:
+        raise ToolError(f"no .kav or .golden file in {', '.join(paths)}", 2)
+    failed = 0
+    for number, file in enumerate(files, start=1):
+        progress = f"[{number}/{len(files)}] {file}" if len(files) > 1 else str(file)
+        failed += 0 if _conform_file(file, options, progress) else 1
+    if len(files) > 1:
+        print(f"{len(files) - failed} of {len(files)} programs agree on every engine")
+    return 1 if failed else 0
+
+
+def _files(paths: tuple[str, ...]) -> Iterator[Path]:
+    for name in paths:
+        path = Path(name)
+        if path.is_dir():
+            yield from sorted(item for item in path.rglob("*") if item.suffix in (".kav", ".golden"))
+        else:
+            yield path
+
+
+def _conform_file(file: Path, options: RunOptions, title: str) -> bool:
+    if file.suffix != ".golden":
+        try:
+            program = Compilation(str(file))
+            _ = program.program
+        except CompileErrors as errors:
+            print(f"{title}\n  refused by the compiler")
+            print(render_all(errors.diagnostics, color=False))
+            return False
+        return _compare(title, program, options, None)
+    try:
+        golden = read_golden(file)
+    except (GoldenError, OSError, UnicodeDecodeError) as error:
+        raise ToolError(str(error)) from None
+    if not golden.runs:
+        print(f"{title}\n  not a program to run: skipped")
+        return True
+    with golden_program(golden) as (compilation, golden_options):
+        try:
+            _ = compilation.program
+        except CompileErrors as errors:
+            text = render_all(errors.diagnostics, color=False) + "\n"
+            refused = Result("", text, 1, "", None)
+            difference = _difference(golden_expectation(golden), refused, compare_times=True)
+            print(title)
+            _print_row("compiler", "refuses it as the golden says" if not difference else "differs")
+            print("".join(difference), end="")
+            return not difference
+        return _compare(title, compilation, golden_options, golden_expectation(golden))
+
+
+@contextmanager
+def golden_program(golden: Golden) -> Iterator[tuple[Compilation, RunOptions]]:
+    """The golden's program in a folder of its own, which is the current one meanwhile."""
+    before = Path.cwd()
+    with tempfile.TemporaryDirectory(prefix="kavachc-golden-") as folder:
+        Path(folder, golden.name).write_text(golden.sections["source"], encoding="utf-8")
+        model_path: str | None = None
+        if "model" in golden.sections:
+            model_path = "model.json"
+            Path(folder, model_path).write_text(golden.sections["model"], encoding="utf-8")
+        os.chdir(folder)
+        try:
+            yield Compilation(golden.name), golden.run_options(model_path)
+        finally:
+            os.chdir(before)
+
+
+def golden_expectation(golden: Golden) -> Expectation:
+    return Expectation(
+        "golden",
+        golden.sections.get("out", ""),
+        golden.sections.get("err", ""),
+        int(golden.sections.get("exit", "0")),
+        golden.sections.get("report"),
+    )
+
+
+def _compare(title: str, compilation: Compilation, options: RunOptions, expected: Expectation | None) -> bool:
+    print(title)
+    agreed = True
+    differences: list[str] = []
+    for engine in ENGINES:
+        reason = skip_reason(engine)
+        if reason is not None:
+            _print_row(engine.name, f"skipped: {reason}")
+            continue
+        _show_progress(engine.name)
+        result = run_engine(engine, compilation, options)
+        if expected is None:
+            expected = Expectation(engine.name, result.stdout, result.stderr, result.status, result.ledger)
+        wrong = compare_result(engine, expected, result, options)
+        _print_row(engine.name, _summary(result) + ("" if not wrong else "   DIFFERS"))
+        if wrong:
+            agreed = False
+            differences.extend(wrong)
+    print("".join(differences), end="")
+    return agreed
+
+
+def compare_result(engine: Engine, expected: Expectation, result: Result, options: RunOptions) -> list[str]:
+    """The lines of a diff between what was expected and what `engine` gave; empty when they agree and nothing leaked."""
+    difference = _difference(replace(expected), result, compare_times=options.virtual_time)
+    if difference:
+        difference.insert(0, f"--- {expected.source}\n+++ {engine.name}\n")
+    if result.live_blocks:
+        difference.append(f"{engine.name}: {result.live_blocks} blocks of memory still live at the end\n")
+    return difference
+
+
+def _difference(expected: Expectation, result: Result, compare_times: bool) -> list[str]:
+    parts = [("stdout", expected.stdout, result.stdout), ("stderr", expected.stderr, result.stderr)]
+    parts.append(("status", f"{expected.status}\n", f"{result.status}\n"))
+    if expected.ledger is not None:
+        wanted, given = expected.ledger, result.ledger
+        if not compare_times:
+            wanted, given = _TIMES.sub("", wanted), _TIMES.sub("", given)
+        parts.append(("ledger", wanted, given))
+    lines: list[str] = []
+    for name, wanted, given in parts:
+        if wanted != given:
+            diff = difflib.unified_diff(wanted.splitlines(keepends=True), given.splitlines(keepends=True), n=2)
+            lines.append(f"{name}:\n")
+            lines.extend("  " + (line if line.endswith("\n") else line + "⏎\n") for line in list(diff)[2:])
+    return lines
+
+
+def _summary(result: Result) -> str:
+    lines = result.stdout.count("\n")
+    errors = result.stderr.count("\n")
+    return f"status {result.status}  stdout {lines} lines  stderr {errors} lines  ledger {result.ledger.count(chr(10))} rules"
+
+
+def _show_progress(name: str) -> None:
+    if sys.stderr.isatty() and sys.stdout.isatty():
+        print(f"  {name} …", end="\r", file=sys.stderr, flush=True)
+
+
+def _print_row(name: str, text: str) -> None:
+    clear = "\x1b[2K" if sys.stderr.isatty() and sys.stdout.isatty() else ""
+    print(f"{clear}  {name:<22}{text}", flush=True)

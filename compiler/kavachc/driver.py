@@ -1,0 +1,145 @@
+"""The pipeline: one `Compilation` per program, one method or property per stage, each run at most once.
+
+This is the only module that sees every part of the compiler. Parts are imported when a stage first needs them, so
+that `check` does not pay for LLVM.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from kavachc.diagnostics.diagnostic import CompileErrors, DiagnosticBag
+from kavachc.options import RunOptions
+
+if TYPE_CHECKING:
+    from kavachc.ir.module import Module as IrModule
+    from kavachc.semantics.typed_ast import Program
+    from kavachc.syntax.ast import Module as SyntaxModule
+
+HostKind = Literal["model", "native"]
+
+# Deep expressions are walked by plain recursion: Python's frames live on the heap, so this costs nothing until used.
+RECURSION_LIMIT = 1_000_000
+
+
+class Compilation:
+    """One program on its way through the pipeline. Every stage raises `CompileErrors` when the program has any."""
+
+    def __init__(self, path: str) -> None:
+        sys.setrecursionlimit(RECURSION_LIMIT)
+        self.path = path
+        self.bag = DiagnosticBag()
+        self._optimised: dict[int, IrModule] = {}
+
+    def _stop_on_errors(self) -> None:
+        if self.bag.has_errors:
+            raise CompileErrors(self.bag.items)
+
+    @cached_property
+    def syntax(self) -> SyntaxModule:
+        """The parsed file."""
+        from kavachc.syntax.loader import load
+        from kavachc.syntax.parser import parse
+
+        file = load(self.path, self.bag)
+        self._stop_on_errors()
+        assert file is not None
+        module = parse(file, self.bag)
+        self._stop_on_errors()
+        return module
+
+    @cached_property
+    def program(self) -> Program:
+        """The checked program, its constants and settings evaluated."""
+        from kavachc.interpreter.constants import evaluate_constants
+        from kavachc.semantics.checker import check
+
+        program = check(self.syntax, self.bag)
+        self._stop_on_errors()
+        assert program is not None
+        evaluate_constants(program, self.bag)
+        self._stop_on_errors()
+        return program
+
+    def lower(self) -> IrModule:
+        """The program's IR as the lowering makes it, verified."""
+        from kavachc.ir.verifier import verify
+        from kavachc.lower.program import lower
+
+        module = lower(self.program)
+        verify(module)
+        return module
+
+    def optimise(self, level: int) -> IrModule:
+        """The IR after the passes of optimisation `level`, 0 to 3."""
+        from kavachc.passes.pipeline import optimise
+
+        if level not in self._optimised:
+            module = self.lower()
+            optimise(module, level)
+            self._optimised[level] = module
+        return self._optimised[level]
+
+    def object(self, target: str, level: int) -> bytes:
+        """The program's object file for `target`."""
+        from kavachc.backend.llvm_object import compile_object
+
+        return compile_object(self.optimise(level), target, level)
+
+    def build(self, output: str, target: str | None, level: int) -> None:
+        """Writes a static binary to `output`."""
+        from kavachc.backend.link import link
+        from kavachc.backend.targets import host_target
+
+        chosen = target or host_target()
+        link(self.object(chosen, level), chosen, Path(output))
+
+    def interpret(self, options: RunOptions, host: HostKind) -> int:
+        """Runs the program in the interpreter; its exit status."""
+        from kavachc.interpreter.run import interpret
+
+        return interpret(self.program, options, host)
+
+    def run(self, options: RunOptions, level: int) -> int:
+        """Runs the program as native code in this process; its exit status."""
+        from kavachc.backend.jit import run_in_process
+
+        return run_in_process(self.optimise(level), options, level)
+
+    def emit(self, stage: str, target: str | None, level: int) -> str:
+        """The program's text after `stage`: ast, typed, ir, opt, llvm or asm."""
+        stages: dict[str, Callable[[], str]] = {
+            "ast": self._emit_ast,
+            "typed": self._emit_typed,
+            "ir": lambda: self._print(self.lower()),
+            "opt": lambda: self._print(self.optimise(level)),
+            "llvm": lambda: self._emit_native(target, level, "llvm"),
+            "asm": lambda: self._emit_native(target, level, "asm"),
+        }
+        return stages[stage]()
+
+    def _emit_ast(self) -> str:
+        from kavachc.dump import dump
+
+        return dump(self.syntax.declarations)
+
+    def _emit_typed(self) -> str:
+        from kavachc.dump import dump_program
+
+        return dump_program(self.program)
+
+    @staticmethod
+    def _print(module: IrModule) -> str:
+        from kavachc.ir.printer import print_module
+
+        return print_module(module)
+
+    def _emit_native(self, target: str | None, level: int, form: Literal["llvm", "asm"]) -> str:
+        from kavachc.backend.llvm_object import emit_text
+        from kavachc.backend.targets import host_target
+
+        return emit_text(self.optimise(level), target or host_target(), level, form)

@@ -1,0 +1,97 @@
+"""Golden files: a program, how to run it, and what must come out, in one text file.
+
+    shows: 8.3.sum, 8.3.order          the spec rules that it shows
+    options: virtual-time              dry-run, virtual-time (a [model] section implies test-model)
+    [source]
+    fn main() { print("a") }
+    [model]                            the scripted model, if it asks
+    [out]                              stdout, exactly
+    a
+    [err] [exit] [errors] [ir] [opt] [typed] [report]
+
+`[errors]` holds the first lines of the compiler's diagnostics instead of `[err]`, the whole text. A section that
+is left out is not checked, except that `[err]` and `[exit]` default to nothing and 0 where `[out]` stands.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from kavachc.options import RunOptions
+
+SECTIONS = ("source", "model", "out", "err", "errors", "exit", "ir", "opt", "typed", "report")
+HEADER_KEYS = ("shows", "options", "note")
+OPTION_WORDS = ("dry-run", "virtual-time")
+
+
+class GoldenError(Exception):
+    """A golden file that is not in the form above; says where."""
+
+
+@dataclass(frozen=True, slots=True)
+class Golden:
+    path: Path
+    header: dict[str, str]
+    sections: dict[str, str]
+
+    @property
+    def name(self) -> str:
+        """The program's file name, as its messages show it."""
+        return self.path.with_suffix(".kav").name
+
+    @property
+    def shows(self) -> tuple[str, ...]:
+        return tuple(item.strip() for item in self.header.get("shows", "").split(",") if item.strip())
+
+    @property
+    def option_words(self) -> tuple[str, ...]:
+        return tuple(self.header.get("options", "").split())
+
+    def run_options(self, model_path: str | None) -> RunOptions:
+        return RunOptions(
+            dry_run="dry-run" in self.option_words,
+            virtual_time="virtual-time" in self.option_words,
+            test_model=model_path,
+        )
+
+    @property
+    def runs(self) -> bool:
+        """Whether it says what running the program gives (and not only what a stage of the compiler gives)."""
+        return any(name in self.sections for name in ("out", "exit", "report"))
+
+    def text(self) -> str:
+        """The golden as a file holds it."""
+        lines = [f"{key}: {value}\n" for key, value in self.header.items()]
+        for name in SECTIONS:
+            if name in self.sections:
+                lines.append(f"[{name}]\n{self.sections[name]}")
+        return "".join(lines)
+
+
+def read_golden(path: Path) -> Golden:
+    """Reads a golden file; raises `GoldenError`."""
+    header: dict[str, str] = {}
+    sections: dict[str, str] = {}
+    current: str | None = None
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(keepends=True), start=1):
+        word = line.strip()
+        if word.startswith("[") and word.endswith("]") and word[1:-1] in SECTIONS:
+            current = word[1:-1]
+            if current in sections:
+                raise GoldenError(f"{path}:{number}: a second [{current}] section")
+            sections[current] = ""
+        elif current is not None:
+            sections[current] += line
+        elif word:
+            key, separator, value = word.partition(":")
+            if not separator or key not in HEADER_KEYS:
+                raise GoldenError(f"{path}:{number}: expected one of {', '.join(HEADER_KEYS)}, or a [section]")
+            header[key] = value.strip()
+    golden = Golden(path, header, sections)
+    if "source" not in sections:
+        raise GoldenError(f"{path}: no [source] section")
+    for option in golden.option_words:
+        if option not in OPTION_WORDS:
+            raise GoldenError(f"{path}: `{option}` is not one of the options {', '.join(OPTION_WORDS)}")
+    return golden
