@@ -1,0 +1,129 @@
+//! Makes a native value, laid out as its descriptor says, from JSON that is known to fit (json_check).
+
+const std = @import("std");
+const abi = @import("abi.zig");
+const allocator = @import("allocator.zig").runtime;
+const check = @import("json_check.zig");
+const json = @import("json.zig");
+const memory = @import("memory.zig");
+const assert = std.debug.assert;
+
+/// `text` is the text of an answer that kv_ask gave for `expected`. The value at `out` is then the caller's.
+pub export fn kv_decode(expected: *const abi.Type, text: *const abi.String, out: *anyopaque) callconv(.c) void {
+    decode(expected, text.slice(), out);
+}
+
+pub fn decode(expected: *const abi.Type, text: []const u8, out: *anyopaque) void {
+    // An answer of the type String is the model's text as it stands, not JSON (spec 8.4.string).
+    if (expected.kind == .string) return store(*abi.String, out, newString(text));
+    var decoder: Decoder = .{ .cursor = .{ .text = text } };
+    defer decoder.name.deinit(allocator);
+    // The text was checked before, and memory never runs out silently, so no error can come from here.
+    decoder.value(expected, out) catch unreachable;
+    assert(decoder.cursor.peek() == null);
+}
+
+pub fn newString(text: []const u8) *abi.String {
+    const string: *abi.String = @ptrCast(@alignCast(memory.allocateBlock(abi.String.bytes_offset + text.len)));
+    string.length = @intCast(text.len);
+    @memcpy(string.bytes()[0..text.len], text);
+    return string;
+}
+
+fn store(comptime T: type, out: *anyopaque, value: T) void {
+    const slot: *T = @ptrCast(@alignCast(out));
+    slot.* = value;
+}
+
+fn at(base: *anyopaque, offset: i64) *anyopaque {
+    const bytes: [*]u8 = @ptrCast(base);
+    return bytes + @as(usize, @intCast(offset));
+}
+
+const Decoder = struct {
+    cursor: json.Cursor,
+    name: std.ArrayList(u8) = .empty,
+
+    fn value(decoder: *Decoder, expected: *const abi.Type, out: *anyopaque) json.Error!void {
+        switch (expected.kind) {
+            .int => store(i64, out, check.parseInt(try decoder.cursor.number()).?),
+            .float => {
+                const number = try decoder.cursor.number();
+                store(f64, out, std.fmt.parseFloat(f64, number.text) catch unreachable);
+            },
+            .bool => store(u8, out, @intFromBool(try decoder.cursor.boolean())),
+            .string => store(*abi.String, out, newString(try decoder.string())),
+            .array => store(*abi.Array, out, try decoder.array(expected.element.?)),
+            .record => {
+                const bytes: [*]u8 = @ptrCast(out);
+                @memset(bytes[0..@intCast(expected.size)], 0);
+                try decoder.object(expected.fieldSlice(), out);
+            },
+            .sum => try decoder.sum(expected, out),
+            .nothing, .duration, .instant, .task, .agent, .capability, .@"error" => unreachable,
+        }
+    }
+
+    /// The next string; valid until the next one is read.
+    fn string(decoder: *Decoder) json.Error![]const u8 {
+        decoder.name.clearRetainingCapacity();
+        try decoder.cursor.string(allocator, &decoder.name);
+        return decoder.name.items;
+    }
+
+    fn array(decoder: *Decoder, element: *const abi.Type) json.Error!*abi.Array {
+        var made = newArray(element, 0);
+        var members = try decoder.cursor.open('[');
+        while (try members.next()) {
+            if (made.length == made.capacity) {
+                const larger = newArray(element, @max(4, 2 * made.capacity));
+                const used = @as(usize, @intCast(made.length)) * element.stride();
+                @memcpy(larger.elements()[0..used], made.elements()[0..used]);
+                larger.length = made.length;
+                memory.freeBlock(made);
+                made = larger;
+            }
+            // A byte count that fits memory fits 64 bits.
+            const offset = @as(usize, @intCast(made.length)) * element.stride();
+            try decoder.value(element, made.elements() + offset);
+            made.length += 1;
+        }
+        return made;
+    }
+
+    fn object(decoder: *Decoder, fields: []const abi.Field, base: *anyopaque) json.Error!void {
+        var members = try decoder.cursor.open('{');
+        while (try members.next()) {
+            const index = check.fieldIndex(fields, try decoder.string()).?;
+            try decoder.cursor.expect(':');
+            try decoder.value(fields[index].type, at(base, fields[index].offset));
+        }
+    }
+
+    fn sum(decoder: *Decoder, expected: *const abi.Type, out: *anyopaque) json.Error!void {
+        const bytes: [*]u8 = @ptrCast(out);
+        @memset(bytes[0..@intCast(expected.size)], 0);
+        const variants = expected.variantSlice();
+        if (try decoder.cursor.peekKind() == .string) {
+            const index = check.variantIndex(variants, try decoder.string()).?;
+            return store(i32, out, @intCast(index));
+        }
+        var members = try decoder.cursor.open('{');
+        const has_key = try members.next();
+        assert(has_key);
+        const index = check.variantIndex(variants, try decoder.string()).?;
+        try decoder.cursor.expect(':');
+        store(i32, out, @intCast(index));
+        try decoder.object(variants[index].fieldSlice(), out);
+        const has_more = try members.next();
+        assert(!has_more);
+    }
+};
+
+fn newArray(element: *const abi.Type, capacity: i64) *abi.Array {
+    const size = memory.sizeOfMany(abi.Array.elements_offset, element.stride(), @intCast(capacity));
+    const array: *abi.Array = @ptrCast(@alignCast(memory.allocateBlock(size)));
+    array.length = 0;
+    array.capacity = capacity;
+    return array;
+}

@@ -1,0 +1,47 @@
+//! How a model request leaves and its reply comes back. The scripted model is the only way there is so far; one over
+//! HTTP plugs in here.
+
+const abi = @import("abi.zig");
+const scheduler = @import("scheduler.zig");
+
+pub const Request = struct {
+    prompt: []const u8,
+    /// Called once, when the reply can be taken: it wakes the task that waits.
+    completion: *const fn (request: *Request) void,
+    // For the transport that carries it:
+    timer: scheduler.Timer,
+    reply: Reply = .dropped,
+    /// It is one of the requests that the scripted model's `capacity` counts.
+    is_counted: bool = false,
+};
+
+pub const Stop = enum { complete, refusal, cut_off };
+
+pub const Answer = struct { text: []const u8, stop: Stop, tokens: i64 };
+
+pub const Failure = struct {
+    status: i64,
+    message: []const u8,
+    error_code: []const u8 = "",
+    /// The header's value as it came.
+    retry_after: ?[]const u8 = null,
+};
+
+/// Borrowed from the transport until the next request of the same ask.
+pub const Reply = union(enum) {
+    answer: Answer,
+    failure: Failure,
+    /// The connection closed without an answer.
+    dropped,
+    /// There is no way to reach a provider.
+    unreachable_provider,
+};
+
+pub const Transport = struct {
+    /// Sends the request. Completes later, never at once.
+    start: *const fn (request: *Request) void,
+    /// After completion, in the turn of the task that waited: the request is over.
+    take: *const fn (request: *Request) Reply,
+    /// Nobody waits for the request any more, whether it is complete or not.
+    abandon: *const fn (request: *Request) void,
+};
