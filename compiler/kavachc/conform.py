@@ -9,7 +9,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from kavachc.diagnostics.diagnostic import CompileErrors
@@ -138,8 +138,8 @@ def _compare(title: str, compilation: Compilation, options: RunOptions, expected
 
 
 def compare_result(engine: Engine, expected: Expectation, result: Result, options: RunOptions) -> list[str]:
-    """The lines of a diff between what was expected and what `engine` gave; empty when they agree and nothing leaked."""
-    difference = _difference(replace(expected), result, compare_times=options.virtual_time)
+    """The lines of a diff between `expected` and what `engine` gave; empty when they agree and nothing leaked."""
+    difference = _difference(expected, result, compare_times=options.virtual_time)
     if difference:
         difference.insert(0, f"--- {expected.source}\n+++ {engine.name}\n")
     if result.live_blocks:
@@ -167,7 +167,8 @@ def _difference(expected: Expectation, result: Result, compare_times: bool) -> l
 def _summary(result: Result) -> str:
     lines = result.stdout.count("\n")
     errors = result.stderr.count("\n")
-    return f"status {result.status}  stdout {lines} lines  stderr {errors} lines  ledger {result.ledger.count(chr(10))} rules"
+    rules = result.ledger.count("\n")
+    return f"status {result.status}  stdout {lines} lines  stderr {errors} lines  ledger {rules} rules"
 
 
 def _show_progress(name: str) -> None:

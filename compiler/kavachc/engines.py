@@ -140,8 +140,8 @@ def _be_the_child(action: Callable[[], int], stdout: int, stderr: int) -> None:
     try:
         os.dup2(stdout, 1)
         os.dup2(stderr, 2)
-        sys.stdout = open(1, "w", encoding="utf-8", closefd=False)
-        sys.stderr = open(2, "w", encoding="utf-8", closefd=False)
+        sys.stdout = os.fdopen(1, "w", encoding="utf-8", closefd=False)
+        sys.stderr = os.fdopen(2, "w", encoding="utf-8", closefd=False)
         status = action()
         sys.stdout.flush()
         sys.stderr.flush()
