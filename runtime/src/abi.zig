@@ -187,6 +187,11 @@ pub const Text = extern struct {
     bytes: ?[*]u8 = null,
     length: i64 = 0,
     capacity: i64 = 0,
+
+    pub fn slice(text: *const Text) []const u8 {
+        const bytes = text.bytes orelse return "";
+        return bytes[0..@intCast(text.length)];
+    }
 };
 
 pub const status_ok: i64 = 0;
@@ -331,8 +336,4 @@ comptime {
     check(Host, 88, .{ .write = 8, .monotonic_ns = 16, .utc_ns = 24, .random = 32, .sleep = 40, .environment = 48, .read_file = 56, .write_file = 64, .exit = 72, .send = 80 });
     check(Options, 40, .{ .virtual_time = 4, .test_model = 8, .report = 24 });
     check(Program, 56, .{ .@"resume" = 8, .call_depth = 16, .agents = 24, .agent_count = 32, .ledger_part = 40, .model_part = 48 });
-}
-
-test "layout" {
-    try std.testing.expectEqual(@as(usize, 16), String.bytes_offset);
 }

@@ -21,6 +21,9 @@ pub const table: abi.Host = .{
 /// `NAME=value` entries, ended by null: set by the start code, empty in a shared library.
 pub var environment_entries: [*:null]const ?[*:0]const u8 = &.{};
 
+/// The program's name and its arguments: set by the start code too.
+pub var arguments: []const [*:0]const u8 = &.{};
+
 pub fn exitProcess(status: u8) noreturn {
     linux.exit_group(status);
 }

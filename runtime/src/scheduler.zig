@@ -260,20 +260,7 @@ pub fn takeUnseenFailure() ?*Task {
 pub fn release(task: *Task) void {
     assert(task.count >= 1);
     task.count -= 1;
-    if (task.count == 0) free(task);
-}
-
-fn free(task: *Task) void {
-    assert(task.state == .ended or task.state == .created);
-    if (task.state == .ended) {
-        const outcome = task.outcome();
-        switch (outcome.status) {
-            abi.status_ok => value.release(task.result, outcome.value()),
-            abi.status_failed => value.releaseError(outcome.@"error"),
-            else => {},
-        }
-    }
-    memory.freeBlock(task);
+    if (task.count == 0) value.releaseTask(task);
 }
 
 // ---- Exports
@@ -300,7 +287,7 @@ pub export fn kv_task_start(task: *Task, first: abi.Coroutine) callconv(.c) void
 
 pub export fn kv_task_free(task: *Task) callconv(.c) void {
     assert(task.count <= 1);
-    free(task);
+    value.releaseTask(task);
 }
 
 pub export fn kv_task_wait(task: *Task, self: abi.Coroutine) callconv(.c) bool {

@@ -1,0 +1,56 @@
+//! Panics of the program, and the runtime's own mistakes.
+
+const std = @import("std");
+const host = @import("host.zig");
+
+pub const status_panic = 101;
+
+/// A bug of the program: the message and where it happened, if known, then the end.
+pub fn panicAt(message: []const u8, place: []const u8) noreturn {
+    @branchHint(.cold);
+    host.writeStderr("panic: ");
+    host.writeStderr(message);
+    if (place.len > 0) {
+        host.writeStderr(" at ");
+        host.writeStderr(place);
+    }
+    host.writeStderr("\n");
+    host.exit(status_panic);
+}
+
+pub fn outOfMemory() noreturn {
+    panicAt("out of memory", "");
+}
+
+/// A bug of the runtime or of the compiler.
+pub fn internalError(message: []const u8) noreturn {
+    @branchHint(.cold);
+    host.writeStderr("internal error in the Kavach runtime: ");
+    host.writeStderr(message);
+    host.writeStderr("\n");
+    host.exit(status_panic);
+}
+
+/// What Zig calls when one of its checks fails: no trace, since none is of use to the program's owner.
+pub const handler = struct {
+    pub fn call(message: []const u8, _: ?usize) noreturn {
+        @branchHint(.cold);
+        internalError(message);
+    }
+}.call;
+
+pub export fn kv_panic(message: [*]const u8, message_length: i64, place: [*]const u8, place_length: i64) callconv(.c) noreturn {
+    panicAt(message[0..@intCast(message_length)], place[0..@intCast(place_length)]);
+}
+
+pub export fn kv_panic_index(index: i64, length: i64, place: [*]const u8, place_length: i64) callconv(.c) noreturn {
+    var buffer: [96]u8 = undefined;
+    const message = std.fmt.bufPrint(&buffer, "index {d} is out of range: the length is {d}", .{ index, length });
+    panicAt(message catch unreachable, place[0..@intCast(place_length)]);
+}
+
+pub export fn kv_panic_shift(amount: i64, place: [*]const u8, place_length: i64) callconv(.c) noreturn {
+    var buffer: [96]u8 = undefined;
+    const message = std.fmt.bufPrint(&buffer, "shift by {d} is outside 0..63", .{amount});
+    panicAt(message catch unreachable, place[0..@intCast(place_length)]);
+}

@@ -1,0 +1,33 @@
+//! The report that `--report` and `KAVACH_REPORT` ask for, written when the program ends (docs/spec.md, Reports).
+
+const std = @import("std");
+const abi = @import("abi.zig");
+const host = @import("host.zig");
+const memory = @import("memory.zig");
+const show = @import("show.zig");
+const textual = @import("text.zig");
+
+/// Appends the lines of the windowed rules. The ledger sets it when it starts: a program without limits has none, and
+/// does not link the ledger.
+pub var ledger_lines: ?*const fn (text: *abi.Text) void = null;
+
+pub fn reset() void {
+    ledger_lines = null;
+}
+
+/// False when the file could not be written; that has been said then.
+pub fn write() bool {
+    const path = host.options.report.optional() orelse return true;
+    const live_blocks = memory.liveBlocks(); // Before the report makes blocks of its own.
+    var text: abi.Text = .{};
+    defer textual.drop(&text);
+    textual.append(&text, "live_blocks ");
+    show.int(&text, live_blocks);
+    textual.append(&text, "\n");
+    if (ledger_lines) |append_lines| append_lines(&text);
+    if (host.writeFile(path, text.slice())) return true;
+    host.writeStderr("error: cannot write the report to ");
+    host.writeStderr(path);
+    host.writeStderr("\n");
+    return false;
+}

@@ -1,0 +1,25 @@
+//! The Kavach runtime: everything that `runtime/include/kavach.h` declares.
+
+const std = @import("std");
+const builtin = @import("builtin");
+
+/// Zig's own checks: a failed one is a bug of ours.
+pub const panic = if (builtin.is_test) std.debug.FullPanic(std.debug.defaultPanic) else std.debug.FullPanic(@import("panic.zig").handler);
+
+comptime {
+    _ = @import("abi.zig");
+    _ = @import("array.zig");
+    _ = @import("memory.zig");
+    _ = @import("panic.zig");
+    _ = @import("run.zig");
+    _ = @import("scheduler.zig");
+    _ = @import("string.zig");
+    _ = @import("text.zig");
+    _ = @import("value.zig");
+    if (!builtin.link_libc and !builtin.is_test) _ = @import("standalone.zig");
+}
+
+test {
+    _ = @import("show_test.zig");
+    _ = @import("timers.zig");
+}

@@ -1,0 +1,140 @@
+//! The start of a standalone binary: no libc. Reads the options from the environment, and runs `kv_program` on a stack of
+//! its own, whose overflow is a panic like any other.
+
+const std = @import("std");
+const builtin = @import("builtin");
+const linux = std.os.linux;
+const abi = @import("abi.zig");
+const native = @import("native.zig");
+const panic = @import("panic.zig");
+const run = @import("run.zig");
+
+extern const kv_program: abi.Program;
+
+/// Reserved, not used: pages are taken as the stack grows. Where so much is refused, less will do.
+const stack_sizes = [_]usize{ 1 << 30, 1 << 28, 1 << 26, 1 << 23 };
+/// More than one page, so that a function with a large frame does not step over it.
+const guard_size: usize = 1 << 20;
+const signal_stack_size = 64 * 1024;
+
+var guard_address: usize = 0;
+var signal_stack: [signal_stack_size]u8 align(16) = undefined;
+
+export fn _start() callconv(.naked) noreturn {
+    switch (builtin.cpu.arch) {
+        .x86_64 => asm volatile (
+            \\ xorl %%ebp, %%ebp
+            \\ movq %%rsp, %%rdi
+            \\ andq $-16, %%rsp
+            \\ callq %[begin:P]
+            :
+            : [begin] "X" (&begin),
+        ),
+        .aarch64 => asm volatile (
+            \\ mov x29, #0
+            \\ mov x30, #0
+            \\ mov x0, sp
+            \\ and sp, x0, #-16
+            \\ b %[begin]
+            :
+            : [begin] "X" (&begin),
+        ),
+        else => @compileError("no start code for this processor"),
+    }
+}
+
+/// `words` as the kernel leaves them: the argument count, the arguments, null, the environment, null.
+fn begin(words: [*]const usize) callconv(.c) noreturn {
+    const argument_count = words[0];
+    native.arguments = @as([*]const [*:0]const u8, @ptrCast(words + 1))[0..argument_count];
+    native.environment_entries = @ptrCast(words + 1 + argument_count + 1);
+    catchSignals();
+    const stack_top = allocateStack() orelse runProgram();
+    switchStack(stack_top);
+}
+
+fn runProgram() callconv(.c) noreturn {
+    const options: abi.Options = .{
+        .dry_run = @intFromBool(isSet("KAVACH_DRY_RUN")),
+        .virtual_time = @intFromBool(isSet("KAVACH_VIRTUAL_TIME")),
+        .test_model = pathOption("KAVACH_TEST_MODEL"),
+        .report = pathOption("KAVACH_REPORT"),
+    };
+    const status = run.kv_run(&kv_program, &native.table, &options);
+    std.debug.assert(status >= 0 and status <= 255);
+    native.exitProcess(@intCast(status));
+}
+
+fn isSet(name: []const u8) bool {
+    const text = native.table.environment(null, name.ptr, @intCast(name.len)).slice();
+    return text.len > 0 and !std.mem.eql(u8, text, "0");
+}
+
+fn pathOption(name: []const u8) abi.TextView {
+    const view = native.table.environment(null, name.ptr, @intCast(name.len));
+    return if (view.length == 0) .{} else view;
+}
+
+// ---- The stack
+
+fn allocateStack() ?usize {
+    for (stack_sizes) |size| {
+        const flags: linux.MAP = .{ .TYPE = .PRIVATE, .ANONYMOUS = true, .NORESERVE = true, .STACK = true };
+        const address = linux.mmap(null, size, .{ .READ = true, .WRITE = true }, flags, -1, 0);
+        if (linux.errno(address) != .SUCCESS) continue;
+        const guard: [*]u8 = @ptrFromInt(address);
+        if (linux.errno(linux.mprotect(guard, guard_size, .{})) == .SUCCESS) guard_address = address;
+        return address + size;
+    }
+    return null;
+}
+
+fn switchStack(top: usize) noreturn {
+    std.debug.assert(top % 16 == 0);
+    switch (builtin.cpu.arch) {
+        .x86_64 => asm volatile (
+            \\ movq %[top], %%rsp
+            \\ xorl %%ebp, %%ebp
+            \\ callq *%[entry]
+            :
+            : [top] "r" (top),
+              [entry] "r" (&runProgram),
+        ),
+        .aarch64 => asm volatile (
+            \\ mov sp, %[top]
+            \\ mov x29, #0
+            \\ mov x30, #0
+            \\ br %[entry]
+            :
+            : [top] "r" (top),
+              [entry] "r" (&runProgram),
+        ),
+        else => @compileError("no start code for this processor"),
+    }
+    unreachable;
+}
+
+// ---- Signals
+
+fn catchSignals() void {
+    // Writing to a closed pipe shall fail, with a message, and not kill.
+    const ignore: linux.Sigaction = .{ .handler = .{ .handler = linux.SIG.IGN }, .mask = linux.sigemptyset(), .flags = 0 };
+    _ = linux.sigaction(.PIPE, &ignore, null);
+    const stack: linux.stack_t = .{ .sp = &signal_stack, .flags = 0, .size = signal_stack.len };
+    _ = linux.sigaltstack(&stack, null);
+    const action: linux.Sigaction = .{
+        .handler = .{ .sigaction = onBadAccess },
+        .mask = linux.sigemptyset(),
+        .flags = linux.SA.SIGINFO | linux.SA.ONSTACK | linux.SA.RESETHAND,
+    };
+    _ = linux.sigaction(.SEGV, &action, null);
+    _ = linux.sigaction(.BUS, &action, null);
+}
+
+fn onBadAccess(_: linux.SIG, information: *const linux.siginfo_t, _: ?*anyopaque) callconv(.c) void {
+    const address = @intFromPtr(information.fields.sigfault.addr);
+    if (guard_address != 0 and address >= guard_address and address < guard_address + guard_size) {
+        panic.panicAt("stack overflow", "");
+    }
+    panic.internalError("an access to memory that is not the program's");
+}

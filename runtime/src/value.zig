@@ -1,0 +1,290 @@
+//! What the runtime does with values of any type, by descriptor: count them up and down, and compare them.
+//!
+//! Records and sums lie inside one another, as deep as their types are written; only blocks can be nested as deep as a
+//! program likes. So the walks recurse over the former and keep a list of their own for the latter.
+
+const std = @import("std");
+const abi = @import("abi.zig");
+const memory = @import("memory.zig");
+const scheduler = @import("scheduler.zig");
+const string = @import("string.zig");
+
+const assert = std.debug.assert;
+
+fn pointerAt(comptime T: type, value: *const anyopaque) *T {
+    const slot: *const *T = @ptrCast(@alignCast(value));
+    return slot.*;
+}
+
+fn elementOf(array: *abi.Array, element: *const abi.Type, index: usize) *anyopaque {
+    return array.elements() + index * element.stride();
+}
+
+// ---- Counting up
+
+pub fn retain(kind: *const abi.Type, value: *const anyopaque) void {
+    if (kind.counted == 0) return;
+    switch (kind.kind) {
+        .int, .float, .bool, .nothing, .duration, .instant => {},
+        .string, .array, .task, .agent, .capability, .@"error" => {
+            const block = pointerAt(abi.Block, value);
+            if (block.count != 0) block.count += 1;
+        },
+        .record => for (kind.fieldSlice()) |*field| retain(field.type, field.in(value)),
+        .sum => for (kind.variantOf(value).fieldSlice()) |*field| retain(field.type, field.in(value)),
+    }
+}
+
+// ---- Counting down. A block that loses its last owner is threaded into a list through its own words: its count, which
+//      is no more needed, becomes the link, with the block's kind in the bits that alignment leaves free.
+
+const DeadKind = enum(u4) { array, @"error", capability, agent, task };
+
+const DeadBlock = packed struct(u64) {
+    kind: DeadKind,
+    next: u60, // The address divided by 16; 0 at the end.
+};
+
+const DeadList = struct {
+    first: ?*anyopaque = null,
+    first_kind: DeadKind = .array,
+
+    fn push(list: *DeadList, block: *anyopaque, kind: DeadKind) void {
+        const link: *DeadBlock = @ptrCast(@alignCast(block));
+        link.* = .{ .kind = list.first_kind, .next = @intCast(@intFromPtr(list.first) >> 4) };
+        list.first = block;
+        list.first_kind = kind;
+    }
+
+    const Item = struct { block: *anyopaque, kind: DeadKind };
+
+    fn pop(list: *DeadList) ?Item {
+        const block = list.first orelse return null;
+        const item: Item = .{ .block = block, .kind = list.first_kind };
+        const link: *DeadBlock = @ptrCast(@alignCast(block));
+        list.first = @ptrFromInt(@as(usize, link.next) << 4);
+        list.first_kind = link.kind;
+        return item;
+    }
+};
+
+pub fn release(kind: *const abi.Type, value: *anyopaque) void {
+    if (kind.counted == 0) return;
+    var list: DeadList = .{};
+    drop(&list, kind, value);
+    releaseAll(&list);
+}
+
+pub fn releaseError(held: ?*abi.Error) void {
+    const block = held orelse return;
+    var list: DeadList = .{};
+    if (loseOwner(block)) list.push(block, .@"error");
+    releaseAll(&list);
+}
+
+/// Frees a task that has lost its last owner, and what its outcome holds.
+pub fn releaseTask(task: *scheduler.Task) void {
+    var list: DeadList = .{};
+    list.push(task, .task);
+    releaseAll(&list);
+}
+
+fn releaseAll(list: *DeadList) void {
+    while (list.pop()) |item| {
+        switch (item.kind) {
+            .array => dropElements(list, @ptrCast(@alignCast(item.block))),
+            .@"error" => {
+                const held: *abi.Error = @ptrCast(@alignCast(item.block));
+                drop(list, held.type, held.payload());
+            },
+            .capability => {
+                const capability: *abi.Capability = @ptrCast(@alignCast(item.block));
+                drop(list, capability.vtable.payload_type, capability.payload());
+            },
+            .agent => {
+                const handle: *abi.AgentHandle = @ptrCast(@alignCast(item.block));
+                for (handle.capabilities()) |slot| if (slot) |capability| {
+                    if (loseOwner(capability)) list.push(capability, .capability);
+                };
+            },
+            .task => dropOutcome(list, @ptrCast(@alignCast(item.block))),
+        }
+        memory.freeBlock(item.block);
+    }
+}
+
+/// True when the block has no owner left: the caller sees to its content and its memory.
+fn loseOwner(block: *anyopaque) bool {
+    const counted: *abi.Block = @ptrCast(@alignCast(block));
+    if (counted.count == 0) return false; // Static.
+    assert(counted.count > 0);
+    counted.count -= 1;
+    return counted.count == 0;
+}
+
+fn drop(list: *DeadList, kind: *const abi.Type, value: *anyopaque) void {
+    if (kind.counted == 0) return;
+    switch (kind.kind) {
+        .int, .float, .bool, .nothing, .duration, .instant => {},
+        .record => for (kind.fieldSlice()) |*field| drop(list, field.type, @constCast(field.in(value))),
+        .sum => for (kind.variantOf(value).fieldSlice()) |*field| drop(list, field.type, @constCast(field.in(value))),
+        .string, .array, .task, .agent, .capability, .@"error" => {
+            const block = pointerAt(anyopaque, value);
+            if (!loseOwner(block)) return;
+            switch (kind.kind) {
+                .string => memory.freeBlock(block),
+                .array => dropArray(list, kind.element.?, @ptrCast(@alignCast(block))),
+                .task => list.push(block, .task),
+                .agent => list.push(block, .agent),
+                .capability => list.push(block, .capability),
+                .@"error" => list.push(block, .@"error"),
+                else => unreachable,
+            }
+        },
+    }
+}
+
+fn dropArray(list: *DeadList, element: *const abi.Type, array: *abi.Array) void {
+    if (element.counted == 0 or array.length == 0) return memory.freeBlock(array);
+    // A dead array needs its capacity no more: the word keeps the elements' type for later.
+    array.capacity = @bitCast(@as(u64, @intFromPtr(element)));
+    list.push(array, .array);
+}
+
+fn dropElements(list: *DeadList, array: *abi.Array) void {
+    const element: *const abi.Type = @ptrFromInt(@as(usize, @bitCast(array.capacity)));
+    for (0..@intCast(array.length)) |index| drop(list, element, elementOf(array, element, index));
+}
+
+fn dropOutcome(list: *DeadList, task: *scheduler.Task) void {
+    if (task.state != .ended) {
+        assert(task.state == .created);
+        return;
+    }
+    const outcome = task.outcome();
+    switch (outcome.status) {
+        abi.status_ok => drop(list, task.result, outcome.value()),
+        abi.status_failed => if (outcome.@"error") |held| {
+            if (loseOwner(held)) list.push(held, .@"error");
+        },
+        else => {}, // Cancelled: it has neither.
+    }
+}
+
+// ---- Comparing
+
+/// Two arrays, or two payloads, whose parts are still to be compared.
+const Pair = union(enum) {
+    arrays: struct { element: *const abi.Type, left: *abi.Array, right: *abi.Array, index: usize },
+    payloads: struct { kind: *const abi.Type, left: *const anyopaque, right: *const anyopaque },
+};
+
+const PairStack = struct {
+    items: []Pair = &.{},
+    length: usize = 0,
+
+    fn push(stack: *PairStack, pair: Pair) void {
+        if (stack.length == stack.items.len) {
+            const larger = memory.allocateSlice(Pair, @max(8, 2 * stack.items.len));
+            @memcpy(larger[0..stack.length], stack.items);
+            memory.freeSlice(Pair, stack.items);
+            stack.items = larger;
+        }
+        stack.items[stack.length] = pair;
+        stack.length += 1;
+    }
+};
+
+pub fn equal(kind: *const abi.Type, left: *const anyopaque, right: *const anyopaque) bool {
+    var stack: PairStack = .{};
+    defer memory.freeSlice(Pair, stack.items);
+    if (!equalHere(&stack, kind, left, right)) return false;
+    while (stack.length > 0) {
+        const top = &stack.items[stack.length - 1];
+        switch (top.*) {
+            .payloads => |pair| {
+                stack.length -= 1;
+                if (!equalHere(&stack, pair.kind, pair.left, pair.right)) return false;
+            },
+            .arrays => |*pair| {
+                const element = pair.element;
+                const index = pair.index;
+                const left_element = elementOf(pair.left, element, index);
+                const right_element = elementOf(pair.right, element, index);
+                pair.index += 1;
+                if (pair.index == pair.left.length) stack.length -= 1;
+                if (!equalHere(&stack, element, left_element, right_element)) return false;
+            },
+        }
+    }
+    return true;
+}
+
+/// Compares what lies in place; blocks with parts go to the stack.
+fn equalHere(stack: *PairStack, kind: *const abi.Type, left: *const anyopaque, right: *const anyopaque) bool {
+    switch (kind.kind) {
+        .nothing => return true,
+        .bool => return load(u8, left) == load(u8, right),
+        .int, .duration, .instant => return load(i64, left) == load(i64, right),
+        .float => return load(f64, left) == load(f64, right),
+        .string => return string.equal(pointerAt(abi.String, left), pointerAt(abi.String, right)),
+        .task, .agent, .capability => return pointerAt(abi.Block, left) == pointerAt(abi.Block, right),
+        .record => return equalFields(stack, kind.fieldSlice(), left, right),
+        .sum => {
+            if (load(i32, left) != load(i32, right)) return false;
+            return equalFields(stack, kind.variantOf(left).fieldSlice(), left, right);
+        },
+        .array => {
+            const left_array = pointerAt(abi.Array, left);
+            const right_array = pointerAt(abi.Array, right);
+            if (left_array.length != right_array.length) return false;
+            // The same block may still differ from itself: it may hold a NaN.
+            if (left_array.length == 0) return true;
+            stack.push(.{ .arrays = .{ .element = kind.element.?, .left = left_array, .right = right_array, .index = 0 } });
+            return true;
+        },
+        .@"error" => {
+            const left_error = pointerAt(abi.Error, left);
+            const right_error = pointerAt(abi.Error, right);
+            if (left_error.type != right_error.type) return false;
+            stack.push(.{ .payloads = .{ .kind = left_error.type, .left = left_error.payload(), .right = right_error.payload() } });
+            return true;
+        },
+    }
+}
+
+fn equalFields(stack: *PairStack, fields: []const abi.Field, left: *const anyopaque, right: *const anyopaque) bool {
+    for (fields) |*field| {
+        if (!equalHere(stack, field.type, field.in(left), field.in(right))) return false;
+    }
+    return true;
+}
+
+pub fn load(comptime T: type, value: *const anyopaque) T {
+    const typed: *const T = @ptrCast(@alignCast(value));
+    return typed.*;
+}
+
+// ---- Exports
+
+pub export fn kv_retain_value(kind: *const abi.Type, value: *const anyopaque) callconv(.c) void {
+    retain(kind, value);
+}
+
+pub export fn kv_release_value(kind: *const abi.Type, value: *anyopaque) callconv(.c) void {
+    release(kind, value);
+}
+
+pub export fn kv_equal(kind: *const abi.Type, left: *const anyopaque, right: *const anyopaque) callconv(.c) bool {
+    return equal(kind, left, right);
+}
+
+pub export fn kv_error_new(kind: *const abi.Type, payload: *const anyopaque) callconv(.c) *abi.Error {
+    const size: usize = @intCast(kind.size);
+    const made: *abi.Error = @ptrCast(@alignCast(memory.allocateBlock(abi.Error.payload_offset + size)));
+    made.type = kind;
+    const from: [*]const u8 = @ptrCast(payload);
+    const to: [*]u8 = @ptrCast(made.payload());
+    @memcpy(to[0..size], from[0..size]);
+    return made;
+}
