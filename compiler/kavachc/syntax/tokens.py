@@ -39,8 +39,8 @@ DECLARATION_KEYWORDS: Final = frozenset("fn type capability agent const".split()
 PURE_OPERATORS: Final = frozenset("+ * / % == != < <= > >= && || & ^ << >>".split())
 RANGE_OPERATORS: Final = frozenset(("..", "..="))
 ASSIGN_OPERATORS: Final = frozenset("+= -= *= /= %=".split())
-# Marks that no rule uses; known to the lexer so that the message can name the whole mark.
-UNUSED_MARKS: Final = frozenset("?? ? ++ -- ** :: := @ # $ ' ` \\".split())
+# Marks that no rule uses; known to the lexer so that a message can name the whole mark.
+UNUSED_MARKS: Final = frozenset("?? ? ++ ** :: := /*".split())
 BRACKETS: Final = {"(": ")", "[": "]", "{": "}"}
 
 # language.md section 1: a line break after one of these, or before one of those, ends no statement.

@@ -1,0 +1,158 @@
+"""From a source file to its syntax tree, reporting every syntax error on the way.
+
+After a syntax error the parser starts afresh at the next line that begins with the first word of a declaration,
+without indentation: so one mistake spoils one declaration, whatever it left open.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from kavachc.diagnostics.diagnostic import DiagnosticBag
+from kavachc.source import SourceFile, Span
+from kavachc.syntax import ast
+from kavachc.syntax.ast_builder import AstBuilder
+from kavachc.syntax.lexer import Lexer
+from kavachc.syntax.syntax_errors import SyntaxErrorSite, report_syntax_error
+from kavachc.syntax.tables import ACCEPT, SPLICE, Production, load_tables
+from kavachc.syntax.tokens import DECLARATION_KEYWORDS, END, IDENTIFIER, MISTAKE, SOFT_KEYWORDS, Token
+
+# A declaration's first word at the start of a line, with the documentation before it.
+_DECLARATION_START: Final = re.compile(rf"^(?:///.*\n)*+(?:{'|'.join(sorted(DECLARATION_KEYWORDS))})\b", re.MULTILINE)
+
+
+def parse(file: SourceFile, bag: DiagnosticBag) -> ast.Module:
+    """The tree of `file`: every declaration that could be read. What could not is reported to `bag`."""
+    lexer = Lexer(file, bag)
+    builder = AstBuilder(file, bag, lexer.documentation)
+    run = _Run(file, lexer, builder)
+    position: int | None = 0
+    while position is not None:
+        site = run.parse_from(position)
+        position = None
+        if site is not None:
+            if site.token.kind != MISTAKE:
+                report_syntax_error(site, bag)
+            position = _next_declaration(file, max(site.token.start, site.declaration_start + 1))
+    builder.finish()
+    return ast.Module(file, tuple(builder.declarations))
+
+
+def _next_declaration(file: SourceFile, position: int) -> int | None:
+    match = _DECLARATION_START.search(file.text, position)
+    return match.start() if match else None
+
+
+class _Run:
+    """The LALR automaton over one file.
+
+    Three stacks in step: states, values, and where each value starts. `values[0]` is None, which stands for
+    an optional part that is absent.
+    """
+
+    def __init__(self, file: SourceFile, lexer: Lexer, builder: AstBuilder) -> None:
+        self._file = file
+        self._lexer = lexer
+        self._tables = load_tables()
+        self._builds: dict[str | None, Callable[..., Any]] = {
+            production.action: builder.action(production.action)
+            for production in self._tables.productions
+            if production.action is not None and production.action != SPLICE
+        }
+        self._states: list[int] = []
+        self._values: list[Any] = []
+        self._starts: list[int] = []
+
+    def parse_from(self, position: int) -> SyntaxErrorSite | None:
+        """Parse declarations from `position` to the end of the file, or to the first syntax error."""
+        lexer = self._lexer
+        actions = self._tables.actions
+        states = self._states = [self._tables.start_state]
+        values: list[Any] = [None]
+        starts = [position]
+        self._values, self._starts = values, starts
+        previous = Token("NEWLINE", position, position, "")
+        declaration_start = position
+        for token in lexer.tokens(position):
+            kind = token.kind
+            while True:
+                action = actions[states[-1]].get(kind)
+                if isinstance(action, int):
+                    if action == ACCEPT:
+                        return None
+                    states.append(action)
+                    values.append(token)
+                    starts.append(token.start)
+                    break
+                if action is not None:
+                    self._reduce(action, previous.end, token.start)
+                elif kind in SOFT_KEYWORDS:
+                    kind = IDENTIFIER
+                else:
+                    return self._stop(token, previous, declaration_start)
+            if kind in DECLARATION_KEYWORDS and not lexer.open:
+                declaration_start = token.start
+            previous = token
+        raise AssertionError("the lexer ended without END or MISTAKE")
+
+    def _reduce(self, production: Production, end: int, next_start: int) -> None:
+        """Replace the children of `production` on the stacks by what the builder makes of them."""
+        states, values, starts = self._states, self._values, self._starts
+        size = production.size
+        action = production.action
+        if size == 0:
+            values.append(self._builds[action](Span(self._file, next_start, next_start)))
+            starts.append(next_start)
+            states.append(production.goto[states[-1]])
+            return
+        if action is None and size == 1:
+            del states[-1]
+            states.append(production.goto[states[-1]])
+            return
+        children: Sequence[Any] = production.getter(values)
+        if production.spliced is not None:
+            children = _splice(children, production.spliced)
+        value: Any
+        if action is None:
+            value = children[0]
+        elif action == SPLICE:
+            value = children
+        else:
+            value = self._builds[action](Span(self._file, starts[-size], end), *children)
+        del states[-size:]
+        del values[-size:]
+        values.append(value)
+        if size > 1:
+            del starts[1 - size :]
+        states.append(production.goto[states[-1]])
+
+    def _stop(self, token: Token, previous: Token, declaration_start: int) -> SyntaxErrorSite:
+        """Describe the error at `token`, and keep the declaration before it if that was complete."""
+        site = SyntaxErrorSite(
+            self._file,
+            self._tables,
+            tuple(self._states),
+            token,
+            previous,
+            tuple(self._lexer.open),
+            declaration_start,
+        )
+        while isinstance(production := self._tables.actions[self._states[-1]].get(END), Production):
+            self._reduce(production, previous.end, previous.end)
+        return site
+
+
+def _splice(children: Sequence[Any], spliced: tuple[bool, ...]) -> list[Any]:
+    """`children` with the items of each helper list in its place.
+
+    A list that comes first is extended rather than copied: a long list would cost its square otherwise.
+    """
+    items: list[Any] = children[0] if spliced[0] else [children[0]]
+    for child, is_list in zip(children[1:], spliced[1:], strict=True):
+        if is_list:
+            items.extend(child)
+        else:
+            items.append(child)
+    return items

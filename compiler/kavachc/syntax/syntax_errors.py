@@ -1,0 +1,220 @@
+"""What a syntax error says: in the words of who wrote the program, never the grammar's names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from kavachc.diagnostics import codes
+from kavachc.diagnostics.diagnostic import DiagnosticBag, Label
+from kavachc.source import SourceFile, Span
+from kavachc.syntax.lexer import Open
+from kavachc.syntax.tables import Tables
+from kavachc.syntax.tokens import BRACKETS, DECLARATION_KEYWORDS, END, IDENTIFIER, KEYWORDS, NEWLINE, Token
+from kavachc.syntax.unsupported import unsupported_feature
+
+
+@dataclass(frozen=True, slots=True)
+class SyntaxErrorSite:
+    """Where the automaton stopped: at `token`, after `previous`, with `states` on its stack."""
+
+    file: SourceFile
+    tables: Tables
+    states: tuple[int, ...]
+    token: Token
+    previous: Token
+    open: tuple[Open, ...]
+    declaration_start: int
+
+    def expected(self) -> frozenset[str]:
+        """The kinds of token that could stand in place of `token`."""
+        return frozenset(kind for kind in self.tables.actions[self.states[-1]] if self._accepts(kind))
+
+    def _accepts(self, kind: str) -> bool:
+        """Whether `kind` is taken in the end: LALR tables may reduce first and find the error after."""
+        states = list(self.states)
+        while True:
+            action = self.tables.actions[states[-1]].get(kind)
+            if action is None or isinstance(action, int):
+                return action is not None
+            if action.size:
+                del states[-action.size :]
+            states.append(action.goto[states[-1]])
+
+    @property
+    def span(self) -> Span:
+        """The token; for a line's or the file's end, the place just after the last token."""
+        if self.token.kind in (NEWLINE, END):
+            return Span(self.file, self.previous.end, self.previous.end)
+        return Span(self.file, self.token.start, self.token.end)
+
+
+# Groups of kinds that are one thing to a reader. The first that applies is named; its kinds are then left out.
+_EXPRESSION: Final = frozenset(
+    "INT FLOAT DURATION STRING STRING_START IDENTIFIER true false self ( [ { if match - ! ~ try spawn return "
+    "fail break continue".split()
+)
+_STATEMENT: Final = _EXPRESSION | frozenset("const let for while".split())
+_PATTERN: Final = frozenset("INT FLOAT DURATION STRING IDENTIFIER true false -".split())
+_AGENT_ITEM: Final = frozenset("model settings can limit on".split())
+_GROUPS: Final = (
+    ("a declaration (`fn`, `type`, `capability`, `agent` or `const`)", "agent", DECLARATION_KEYWORDS),
+    ("a statement", "while", _STATEMENT),
+    ("an expression", "match", _EXPRESSION),
+    ("a pattern", "INT", _PATTERN),
+    ("`model`, `settings`, `can`, `limit` or `on`", "settings", _AGENT_ITEM),
+)
+_TYPE: Final = frozenset({IDENTIFIER, "[", "("})
+_MEMBER: Final = frozenset({IDENTIFIER, "fn"})
+# What may follow an operand; not worth naming unless nothing else may.
+_AFTER_OPERAND: Final = frozenset("OPERATOR RANGE ASSIGN - | = ( [ . with TYPE_OPEN catch".split())
+
+_WORDS: Final = {
+    NEWLINE: "a new line",
+    END: "the end of the file",
+    IDENTIFIER: "a name",
+    "INT": "a number",
+    "DURATION": "a duration",
+    "OPERATOR": "an operator",
+    "RANGE": "`..`",
+    "TYPE_OPEN": "`<`",
+    "TYPE_CLOSE": "`>`",
+    "STRING_MIDDLE": "`}`",
+    "STRING_END": "`}`",
+}
+
+_HELP_AT_FOUND: Final = {
+    "++": "write `+= 1`",
+    "**": "Kavach has no power operator: multiply",
+    "::": "write `.`",
+    ":=": "write `const name = value`, or `let` for a name that changes",
+    "/*": "comments start with `//`, on each line",
+    "and": "write `&&`",
+    "or": "write `||`",
+    "elif": "write `else if`",
+    "elsif": "write `else if`",
+    "as": "Kavach converts with methods",
+    "else": "an `else` follows the `}` of its `if`",
+}
+_HELP_AFTER: Final = {
+    "var": "write `let`",
+    "val": "write `const`",
+    "func": "write `fn`",
+    "fun": "write `fn`",
+    "def": "write `fn`",
+    "function": "write `fn`",
+    "struct": "write `type`",
+    "enum": "write `type Name = First | Second`",
+    "class": "write `type`",
+    "interface": "write `capability`",
+    "trait": "write `capability`",
+    "switch": "write `match`",
+    "throw": "write `fail`",
+    "raise": "write `fail`",
+    "await": "a task is waited for with `.wait()`",
+    "not": "write `!`",
+}
+
+
+def report_syntax_error(site: SyntaxErrorSite, bag: DiagnosticBag) -> None:
+    """Report the one mistake at `site`."""
+    token = site.token
+    expected = site.expected()
+    if site.open and _shows_an_unclosed_bracket(site):
+        opener = site.open[-1]
+        closer = BRACKETS[opener.mark]
+        label = Label(Span(site.file, opener.start, opener.start + 1), f"this `{opener.mark}` is never closed")
+        bag.report(
+            codes.UNCLOSED_BRACKET,
+            site.span,
+            labels=(label,),
+            opener=opener.mark,
+            closer=closer,
+            found=_found(token),
+        )
+        return
+    unsupported = unsupported_feature(token, site.previous, expected, site.open[-1].mark if site.open else "")
+    if unsupported:
+        bag.report(codes.NOT_SUPPORTED, site.span, what=unsupported)
+        return
+    if token.kind in KEYWORDS and IDENTIFIER in expected and "INT" not in expected:
+        bag.report(codes.KEYWORD_AS_NAME, site.span, word=token.text)
+        return
+    bag.report(
+        codes.EXPECTED,
+        site.span,
+        help=_help(site, expected),
+        expected=_either(_names(expected)),
+        found=_found(token),
+    )
+
+
+def _shows_an_unclosed_bracket(site: SyntaxErrorSite) -> bool:
+    """Whether the file ends, or the next declaration starts, inside brackets."""
+    token = site.token
+    if token.kind == END:
+        return True
+    _, column = site.file.position(token.start)
+    return column == 1 and token.kind in DECLARATION_KEYWORDS
+
+
+def _found(token: Token) -> str:
+    if token.kind == END:
+        return "the end of the file"
+    if token.kind == NEWLINE:
+        return "the end of the line"
+    if token.kind in ("STRING", "STRING_START"):
+        return "text"
+    if token.kind in ("STRING_MIDDLE", "STRING_END"):
+        return "`}`"
+    return f"`{token.text}`" if len(token.text) <= 40 else f"`{token.text[:39]}…`"
+
+
+def _names(expected: frozenset[str]) -> list[str]:
+    """The kinds `expected` in a reader's words, the most general first."""
+    names = []
+    rest = set(expected)
+    if "OPERATOR" in rest and rest - _AFTER_OPERAND:
+        rest -= _AFTER_OPERAND
+    for name, sign, kinds in _GROUPS:
+        if sign in rest:
+            names.append(name)
+            rest -= kinds
+            break
+    else:
+        if rest >= _TYPE:
+            names.append("a type")
+            rest -= _TYPE
+        elif rest >= _MEMBER:
+            names.append("a field or a method")
+            rest -= _MEMBER
+    return names + sorted({_WORDS.get(kind, f"`{kind}`") for kind in rest}, key=lambda name: ("`" in name, name))
+
+
+def _either(names: Iterable[str]) -> str:
+    *most, last = list(names) or ["something else"]
+    return f"{', '.join(most)} or {last}" if most else last
+
+
+def _help(site: SyntaxErrorSite, expected: frozenset[str]) -> str | None:
+    token, previous = site.token, site.previous
+    if token.text in _HELP_AT_FOUND and token.kind != "STRING":
+        return _HELP_AT_FOUND[token.text]
+    if previous.kind == IDENTIFIER and previous.text in _HELP_AFTER:
+        return _HELP_AFTER[previous.text]
+    if token.kind == IDENTIFIER and token.text in _HELP_AFTER:
+        return _HELP_AFTER[token.text]
+    if token.kind == "=" and "OPERATOR" in expected:
+        return "to compare, write `==`"
+    if token.kind in ("->", "=") and "=>" in expected:
+        return "write `=>`"
+    if token.kind in ("return", "break", "continue", "fail") and "match" in expected:
+        return f"put parentheses around the `{token.kind}`"
+    if token.kind == "STRING_START" and "INT" in expected:
+        return "the text of a pattern cannot hold `{ }`"
+    if token.text == "<" and previous.kind == IDENTIFIER and "OPERATOR" not in expected:
+        return "`<` opens type arguments where it touches the name before it: `Task<Bool>`"
+    if site.open and site.open[-1].quote:
+        return r"a `{` in text starts an expression; write `\{` for the mark itself"
+    return None

@@ -1,0 +1,57 @@
+"""Recognising, at a syntax error, a part of the language that is planned and not there yet."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from kavachc.syntax.tokens import IDENTIFIER, Token
+
+# By the word or mark that was found.
+_BY_FOUND: Final = {
+    "import": "`import` is",
+    "pub": "`pub` is",
+    "test": "`test` blocks are",
+    "where": "`where` rules are",
+    "by": "a key for a limit (`by …`) is",
+    "?": "optional types (`T?`) are",
+    "??": "`??` is",
+}
+# By the word before, when it was read as a name.
+_BY_PREVIOUS: Final = {
+    "mut": "`mut` is",
+    "assert": "`assert` is",
+}
+
+
+def unsupported_feature(token: Token, previous: Token, expected: frozenset[str], bracket: str) -> str | None:
+    """`X is` or `Xs are`, for "not supported yet", when `token` after `previous` begins such a feature.
+
+    `expected` are the kinds that could stand instead, `bracket` is the innermost open one.
+    """
+    text = token.text
+    if token.kind in (IDENTIFIER, "?", "??") and text in _BY_FOUND:
+        return _BY_FOUND[text]
+    if previous.kind == IDENTIFIER and previous.text in _BY_PREVIOUS and token.kind != "NEWLINE":
+        return _BY_PREVIOUS[previous.text]
+    wants_expression = "match" in expected
+    wants_type = not wants_expression and expected >= {IDENTIFIER, "[", "("}
+    wants_pattern = not wants_expression and "INT" in expected
+    if text == "fn":
+        if "while" in expected:
+            return "functions inside functions are"
+        return "closures are" if wants_expression else "function types are" if wants_type else None
+    if text == "const" and previous.kind in ("if", "while"):
+        return f"`{previous.kind} const` is"
+    if wants_pattern and text in ("(", "["):
+        return "tuple patterns are" if text == "(" else "array patterns are"
+    if text == "(" and previous.kind in ("for", "const", "let"):
+        return "taking a tuple apart is"
+    if text == "," and bracket == "(" and "," not in expected and ")" in expected:
+        return "tuples are"
+    if previous.kind == "(" and expected == {")"}:
+        return "tuple types are"
+    if text == ":" and bracket == "[":
+        return "maps are"
+    if text == "<" and previous.kind == IDENTIFIER and previous.end == token.start and "OPERATOR" not in expected:
+        return "generic declarations are" if expected & {"(", "=", "{"} else None
+    return None
