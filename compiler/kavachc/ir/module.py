@@ -202,7 +202,8 @@ class Agent:
 
 @dataclass(slots=True)
 class Module:
-    """A whole program. `entry` names the function (`() -> nothing ! error waits`) that runs `main`."""
+    """A whole program. `entry` names the function (`() -> nothing ! error waits`) that runs `main`. `counted_names`
+    is what `facts.is_counted` has found out."""
 
     records: dict[str, Record] = field(default_factory=dict)
     sums: dict[str, Sum] = field(default_factory=dict)
@@ -211,6 +212,7 @@ class Module:
     vtables: dict[str, Vtable] = field(default_factory=dict)
     functions: dict[str, Function] = field(default_factory=dict)
     entry: str = ""
+    counted_names: dict[str, bool] = field(default_factory=dict, repr=False, compare=False)
 
 
 def instruction(

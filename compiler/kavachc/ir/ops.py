@@ -150,3 +150,29 @@ _ROWS = (
     Op("unreachable", "", "none", terminator=True),
 )
 OPS: dict[str, Op] = {row.name: row for row in _ROWS}
+
+# What each attribute is: in Python, and in the text form.
+AttributeKind = Literal["value", "number", "name", "predicate", "depth", "local", "type", "block", "cases"]
+ATTRIBUTE_KINDS: dict[str, AttributeKind] = {
+    "value": "value",  # int, float, bool or str, by the op
+    "local": "local",
+    "field": "number",  # indexes into the module's tables
+    "variant": "number",
+    "method": "number",
+    "index": "number",
+    "agent": "number",
+    "limit": "number",
+    "rule": "number",
+    "function": "name",
+    "capability": "name",
+    "vtable": "name",
+    "predicate": "predicate",
+    "depth": "depth",
+    "type": "type",
+    "block": "block",
+    "then": "block",
+    "otherwise": "block",
+    "cases": "cases",
+}
+PREDICATES = ("==", "!=", "<", "<=", ">", ">=")
+DEPTHS = ("plain", "counted")
