@@ -53,6 +53,7 @@ TOO_DEEP = Code("K0116", "nested deeper than {limit} levels", "give the inner pa
 COMPARISON_CHAIN = Code("K0117", "comparisons cannot be chained", "compare twice: `a < b && b < c`")
 RANGE_CHAIN = Code("K0118", "a range cannot be part of a range", "a range is `start..end` or `start..=end`")
 KEYWORD_AS_NAME = Code("K0119", "`{word}` is a keyword and cannot be a name", "choose another name")
+NOT_KAVACH = Code("K0122", "`{word}` is not part of Kavach")
 RECEIVER_NOT_FIRST = Code("K0120", "`self` can only be the first parameter")
 STRAY_DOCUMENTATION = Code(
     "K0121",

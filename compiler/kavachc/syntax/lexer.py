@@ -226,8 +226,15 @@ class Lexer:
             token = Token(kinds[0], opening.start, end + 1, match.group())
             return self._too_deep(token) if len(self.open) > DEPTH_MAX else token
         span = Span(self._file, opening.start, opening.end if quote == '"""' else end)
-        self._bag.report(codes.UNTERMINATED_STRING, span, quote=quote)
+        self._bag.report(codes.UNTERMINATED_STRING, span, labels=self._open_expression(), quote=quote)
         return opening._replace(kind=MISTAKE)
+
+    def _open_expression(self) -> tuple[Label, ...]:
+        """Where the `{ }` in text starts that is open, if one is: its `}` may be what is missing."""
+        if not self.open or not self.open[-1].quote:
+            return ()
+        start = self.open[-1].start
+        return (Label(Span(self._file, start, start + 1), "inside the expression that starts here"),)
 
     def _checked_depth(self, arguments: list[Token]) -> Token:
         """The last of the type `arguments`, once it is known that they do not nest too deep."""

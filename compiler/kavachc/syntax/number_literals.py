@@ -44,10 +44,12 @@ def number_kind(text: str) -> str | None:
 
 def number_advice(text: str) -> str:
     """What to write instead of `text`, which `number_kind` refused."""
+    if text[:2].lower() in ("0x", "0b", "0o"):
+        return "`0xff` is hexadecimal, `0b1010` is binary"
     unit = re.fullmatch(rf"{_DIGITS}(\.{_DIGITS})?([a-zA-Z]+)", text)
     if unit and unit[1] and unit[2] in _NANOSECONDS:
         return "a duration is a whole number of one unit: `1500ms` for one and a half seconds"
-    if unit and unit[2] not in ("x", "b", "e", "E"):
+    if unit:
         return "a number may end in a unit of time: `ms`, `s`, `m`, `h` or `d`"
     if "_" in text:
         return "a `_` stands between two digits: `10_000`"

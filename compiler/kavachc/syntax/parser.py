@@ -10,21 +10,24 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from kavachc.diagnostics.diagnostic import DiagnosticBag
+from kavachc.diagnostics.diagnostic import Diagnostic, DiagnosticBag
 from kavachc.source import SourceFile, Span
 from kavachc.syntax import ast
 from kavachc.syntax.ast_builder import AstBuilder
 from kavachc.syntax.lexer import Lexer
-from kavachc.syntax.syntax_errors import SyntaxErrorSite, report_syntax_error
+from kavachc.syntax.syntax_errors import SyntaxErrorSite, advance, report_syntax_error
 from kavachc.syntax.tables import ACCEPT, SPLICE, Production, load_tables
 from kavachc.syntax.tokens import DECLARATION_KEYWORDS, END, IDENTIFIER, MISTAKE, SOFT_KEYWORDS, Token
 
 # A declaration's first word at the start of a line, with the documentation before it.
-_DECLARATION_START: Final = re.compile(rf"^(?:///.*\n)*+(?:{'|'.join(sorted(DECLARATION_KEYWORDS))})\b", re.MULTILINE)
+_DECLARATION_START: Final = re.compile(
+    rf"^(?:///.*\n)*+(?:{'|'.join(sorted(DECLARATION_KEYWORDS))}|import|pub|test)\b", re.MULTILINE
+)
 
 
 def parse(file: SourceFile, bag: DiagnosticBag) -> ast.Module:
     """The tree of `file`: every declaration that could be read. What could not is reported to `bag`."""
+    reported = len(bag.items)
     lexer = Lexer(file, bag)
     builder = AstBuilder(file, bag, lexer.documentation)
     run = _Run(file, lexer, builder)
@@ -37,12 +40,17 @@ def parse(file: SourceFile, bag: DiagnosticBag) -> ast.Module:
                 report_syntax_error(site, bag)
             position = _next_declaration(file, max(site.token.start, site.declaration_start + 1))
     builder.finish()
+    bag.items[reported:] = sorted(bag.items[reported:], key=_place)
     return ast.Module(file, tuple(builder.declarations))
 
 
 def _next_declaration(file: SourceFile, position: int) -> int | None:
     match = _DECLARATION_START.search(file.text, position)
     return match.start() if match else None
+
+
+def _place(diagnostic: Diagnostic) -> int:
+    return diagnostic.span.start if diagnostic.span else 0
 
 
 class _Run:
@@ -91,7 +99,7 @@ class _Run:
                 elif kind in SOFT_KEYWORDS:
                     kind = IDENTIFIER
                 else:
-                    return self._stop(token, previous, declaration_start)
+                    return self._stop(position, token, previous, declaration_start)
             if kind in DECLARATION_KEYWORDS and not lexer.open:
                 declaration_start = token.start
             previous = token
@@ -128,12 +136,12 @@ class _Run:
             del starts[1 - size :]
         states.append(production.goto[states[-1]])
 
-    def _stop(self, token: Token, previous: Token, declaration_start: int) -> SyntaxErrorSite:
+    def _stop(self, position: int, token: Token, previous: Token, declaration_start: int) -> SyntaxErrorSite:
         """Describe the error at `token`, and keep the declaration before it if that was complete."""
         site = SyntaxErrorSite(
             self._file,
             self._tables,
-            tuple(self._states),
+            self._states_before(token, position),
             token,
             previous,
             tuple(self._lexer.open),
@@ -142,6 +150,19 @@ class _Run:
         while isinstance(production := self._tables.actions[self._states[-1]].get(END), Production):
             self._reduce(production, previous.end, previous.end)
         return site
+
+    def _states_before(self, token: Token, position: int) -> tuple[int, ...]:
+        """The stack of states as it was before `token`, found by running again from `position`.
+
+        LALR tables may reduce before they find an error, and then no longer know all that could have stood there.
+        """
+        states = [self._tables.start_state]
+        for earlier in Lexer(self._file, DiagnosticBag()).tokens(position):
+            if earlier.start == token.start and earlier.kind == token.kind:
+                break
+            if not advance(self._tables, states, earlier.kind):
+                advance(self._tables, states, IDENTIFIER)
+        return tuple(states)
 
 
 def _splice(children: Sequence[Any], spliced: tuple[bool, ...]) -> list[Any]:

@@ -11,7 +11,16 @@ from kavachc.diagnostics.diagnostic import DiagnosticBag, Label
 from kavachc.source import SourceFile, Span
 from kavachc.syntax.lexer import Open
 from kavachc.syntax.tables import Tables
-from kavachc.syntax.tokens import BRACKETS, DECLARATION_KEYWORDS, END, IDENTIFIER, KEYWORDS, NEWLINE, Token
+from kavachc.syntax.tokens import (
+    BRACKETS,
+    DECLARATION_KEYWORDS,
+    END,
+    IDENTIFIER,
+    KEYWORDS,
+    NEWLINE,
+    UNUSED_MARKS,
+    Token,
+)
 from kavachc.syntax.unsupported import unsupported_feature
 
 
@@ -33,14 +42,7 @@ class SyntaxErrorSite:
 
     def _accepts(self, kind: str) -> bool:
         """Whether `kind` is taken in the end: LALR tables may reduce first and find the error after."""
-        states = list(self.states)
-        while True:
-            action = self.tables.actions[states[-1]].get(kind)
-            if action is None or isinstance(action, int):
-                return action is not None
-            if action.size:
-                del states[-action.size :]
-            states.append(action.goto[states[-1]])
+        return advance(self.tables, list(self.states), kind)
 
     @property
     def span(self) -> Span:
@@ -48,6 +50,20 @@ class SyntaxErrorSite:
         if self.token.kind in (NEWLINE, END):
             return Span(self.file, self.previous.end, self.previous.end)
         return Span(self.file, self.token.start, self.token.end)
+
+
+def advance(tables: Tables, states: list[int], kind: str) -> bool:
+    """Take a token of `kind` with the stack `states`; False if it is an error there."""
+    while True:
+        action = tables.actions[states[-1]].get(kind)
+        if isinstance(action, int):
+            states.append(action)
+            return True
+        if action is None:
+            return False
+        if action.size:
+            del states[-action.size :]
+        states.append(action.goto[states[-1]])
 
 
 # Groups of kinds that are one thing to a reader. The first that applies is named; its kinds are then left out.
@@ -59,16 +75,18 @@ _STATEMENT: Final = _EXPRESSION | frozenset("const let for while".split())
 _PATTERN: Final = frozenset("INT FLOAT DURATION STRING IDENTIFIER true false -".split())
 _AGENT_ITEM: Final = frozenset("model settings can limit on".split())
 _GROUPS: Final = (
-    ("a declaration (`fn`, `type`, `capability`, `agent` or `const`)", "agent", DECLARATION_KEYWORDS),
-    ("a statement", "while", _STATEMENT),
-    ("an expression", "match", _EXPRESSION),
-    ("a pattern", "INT", _PATTERN),
-    ("`model`, `settings`, `can`, `limit` or `on`", "settings", _AGENT_ITEM),
+    (("`fn`", "`type`", "`capability`", "`agent`", "`const`"), "agent", DECLARATION_KEYWORDS),
+    (("a statement",), "while", _STATEMENT),
+    (("an expression",), "match", _EXPRESSION),
+    (("a pattern",), "INT", _PATTERN),
+    (("a parameter",), "self", frozenset({IDENTIFIER, "self"})),
+    (("`model`", "`settings`", "`can`", "`limit`", "`on`"), "settings", _AGENT_ITEM),
 )
 _TYPE: Final = frozenset({IDENTIFIER, "[", "("})
 _MEMBER: Final = frozenset({IDENTIFIER, "fn"})
 # What may follow an operand; not worth naming unless nothing else may.
 _AFTER_OPERAND: Final = frozenset("OPERATOR RANGE ASSIGN - | = ( [ . with TYPE_OPEN catch".split())
+_AFTER_PATTERN: Final = frozenset("RANGE ( . | if".split())
 
 _WORDS: Final = {
     NEWLINE: "a new line",
@@ -84,7 +102,7 @@ _WORDS: Final = {
     "STRING_END": "`}`",
 }
 
-_HELP_AT_FOUND: Final = {
+_NOT_KAVACH: Final = {
     "++": "write `+= 1`",
     "**": "Kavach has no power operator: multiply",
     "::": "write `.`",
@@ -95,9 +113,8 @@ _HELP_AT_FOUND: Final = {
     "elif": "write `else if`",
     "elsif": "write `else if`",
     "as": "Kavach converts with methods",
-    "else": "an `else` follows the `}` of its `if`",
 }
-_HELP_AFTER: Final = {
+_NOT_KAVACH_BEFORE_NAME: Final = {
     "var": "write `let`",
     "val": "write `const`",
     "func": "write `fn`",
@@ -141,6 +158,12 @@ def report_syntax_error(site: SyntaxErrorSite, bag: DiagnosticBag) -> None:
     if token.kind in KEYWORDS and IDENTIFIER in expected and "INT" not in expected:
         bag.report(codes.KEYWORD_AS_NAME, site.span, word=token.text)
         return
+    foreign = _foreign_word(site)
+    if foreign:
+        word, help_text = foreign
+        span = Span(site.file, word.start, word.end)
+        bag.report(codes.NOT_KAVACH, span, help=help_text, word=word.text)
+        return
     bag.report(
         codes.EXPECTED,
         site.span,
@@ -173,13 +196,15 @@ def _found(token: Token) -> str:
 
 def _names(expected: frozenset[str]) -> list[str]:
     """The kinds `expected` in a reader's words, the most general first."""
-    names = []
+    names: list[str] = []
     rest = set(expected)
     if "OPERATOR" in rest and rest - _AFTER_OPERAND:
         rest -= _AFTER_OPERAND
-    for name, sign, kinds in _GROUPS:
+    if "=>" in rest:
+        rest -= _AFTER_PATTERN
+    for words, sign, kinds in _GROUPS:
         if sign in rest:
-            names.append(name)
+            names.extend(words)
             rest -= kinds
             break
     else:
@@ -197,14 +222,21 @@ def _either(names: Iterable[str]) -> str:
     return f"{', '.join(most)} or {last}" if most else last
 
 
+def _foreign_word(site: SyntaxErrorSite) -> tuple[Token, str] | None:
+    """The word or mark of another language at `site`, and what to write instead."""
+    token, previous = site.token, site.previous
+    if token.kind == IDENTIFIER and previous.kind == IDENTIFIER and previous.text in _NOT_KAVACH_BEFORE_NAME:
+        return previous, _NOT_KAVACH_BEFORE_NAME[previous.text]
+    if token.kind in UNUSED_MARKS or token.kind == IDENTIFIER:
+        help_text = _NOT_KAVACH.get(token.text) or _NOT_KAVACH_BEFORE_NAME.get(token.text)
+        return (token, help_text) if help_text else None
+    return None
+
+
 def _help(site: SyntaxErrorSite, expected: frozenset[str]) -> str | None:
     token, previous = site.token, site.previous
-    if token.text in _HELP_AT_FOUND and token.kind != "STRING":
-        return _HELP_AT_FOUND[token.text]
-    if previous.kind == IDENTIFIER and previous.text in _HELP_AFTER:
-        return _HELP_AFTER[previous.text]
-    if token.kind == IDENTIFIER and token.text in _HELP_AFTER:
-        return _HELP_AFTER[token.text]
+    if token.kind == "else":
+        return "an `else` follows the `}` of its `if`"
     if token.kind == "=" and "OPERATOR" in expected:
         return "to compare, write `==`"
     if token.kind in ("->", "=") and "=>" in expected:
