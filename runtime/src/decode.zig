@@ -3,9 +3,10 @@
 const std = @import("std");
 const abi = @import("abi.zig");
 const allocator = @import("allocator.zig").runtime;
+const array_block = @import("array.zig");
 const check = @import("json_check.zig");
 const json = @import("json.zig");
-const memory = @import("memory.zig");
+const string_block = @import("string.zig");
 const assert = std.debug.assert;
 
 /// `text` is the text of an answer that kv_ask gave for `expected`. The value at `out` is then the caller's.
@@ -15,19 +16,12 @@ pub export fn kv_decode(expected: *const abi.Type, text: *const abi.String, out:
 
 pub fn decode(expected: *const abi.Type, text: []const u8, out: *anyopaque) void {
     // An answer of the type String is the model's text as it stands, not JSON (spec 8.4.string).
-    if (expected.kind == .string) return store(*abi.String, out, newString(text));
+    if (expected.kind == .string) return store(*abi.String, out, string_block.create(text));
     var decoder: Decoder = .{ .cursor = .{ .text = text } };
     defer decoder.name.deinit(allocator);
     // The text was checked before, and memory never runs out silently, so no error can come from here.
     decoder.value(expected, out) catch unreachable;
     assert(decoder.cursor.peek() == null);
-}
-
-pub fn newString(text: []const u8) *abi.String {
-    const string: *abi.String = @ptrCast(@alignCast(memory.allocateBlock(abi.String.bytes_offset + text.len)));
-    string.length = @intCast(text.len);
-    @memcpy(string.bytes()[0..text.len], text);
-    return string;
 }
 
 fn store(comptime T: type, out: *anyopaque, value: T) void {
@@ -52,7 +46,7 @@ const Decoder = struct {
                 store(f64, out, std.fmt.parseFloat(f64, number.text) catch unreachable);
             },
             .bool => store(u8, out, @intFromBool(try decoder.cursor.boolean())),
-            .string => store(*abi.String, out, newString(try decoder.string())),
+            .string => store(*abi.String, out, string_block.create(try decoder.string())),
             .array => store(*abi.Array, out, try decoder.array(expected.element.?)),
             .record => {
                 const bytes: [*]u8 = @ptrCast(out);
@@ -72,18 +66,10 @@ const Decoder = struct {
     }
 
     fn array(decoder: *Decoder, element: *const abi.Type) json.Error!*abi.Array {
-        var made = newArray(element, 0);
+        var made = array_block.kv_array_new(element, 0);
         var members = try decoder.cursor.open('[');
         while (try members.next()) {
-            if (made.length == made.capacity) {
-                const larger = newArray(element, @max(4, 2 * made.capacity));
-                const used = @as(usize, @intCast(made.length)) * element.stride();
-                @memcpy(larger.elements()[0..used], made.elements()[0..used]);
-                larger.length = made.length;
-                memory.freeBlock(made);
-                made = larger;
-            }
-            // A byte count that fits memory fits 64 bits.
+            array_block.kv_array_grow(&made, element);
             const offset = @as(usize, @intCast(made.length)) * element.stride();
             try decoder.value(element, made.elements() + offset);
             made.length += 1;
@@ -119,11 +105,3 @@ const Decoder = struct {
         assert(!has_more);
     }
 };
-
-fn newArray(element: *const abi.Type, capacity: i64) *abi.Array {
-    const size = memory.sizeOfMany(abi.Array.elements_offset, element.stride(), @intCast(capacity));
-    const array: *abi.Array = @ptrCast(@alignCast(memory.allocateBlock(size)));
-    array.length = 0;
-    array.capacity = capacity;
-    return array;
-}

@@ -9,7 +9,11 @@ const abi = @import("abi.zig");
 const allocator = @import("allocator.zig").runtime;
 const host = @import("host.zig");
 const memory = @import("memory.zig");
+const report = @import("report.zig");
 const scheduler = @import("scheduler.zig");
+const show = @import("show.zig");
+const string = @import("string.zig");
+const text = @import("text.zig");
 const window = @import("window.zig");
 const assert = std.debug.assert;
 
@@ -96,6 +100,7 @@ pub fn start() void {
     }
     ledger.limit_starts[limit_count] = rule_count;
     assert(rule_count == ledger.rules.len);
+    report.ledger_lines = appendReport;
 }
 
 fn stop() void {
@@ -171,11 +176,16 @@ pub fn isWithin(rule: *const abi.Rule, total: i128) bool {
 pub fn broken(rule: *const abi.Rule) bool {
     const check = &ledger.check.?;
     if (check.agent.mode == .enforce) return false;
-    var line: std.ArrayList(u8) = .empty;
-    defer line.deinit(allocator);
-    const arguments = .{ check.agent.name.slice(), check.limit.target.slice(), rule.text.slice() };
-    line.print(allocator, "[observe] {s}: {s}: limit broken: {s}\n", arguments) catch unreachable;
-    host.writeStderr(line.items);
+    var line: abi.Text = .{};
+    defer text.drop(&line);
+    text.append(&line, "[observe] ");
+    text.append(&line, check.agent.name.slice());
+    text.append(&line, ": ");
+    text.append(&line, check.limit.target.slice());
+    text.append(&line, ": limit broken: ");
+    text.append(&line, rule.text.slice());
+    text.append(&line, "\n");
+    host.writeStderr(line.slice());
     return true;
 }
 
@@ -200,14 +210,12 @@ pub fn abandon() void {
 
 /// Records nothing, and answers the reason, owned by the caller.
 pub fn refuse(rule: usize) *abi.String {
-    const text = ledger.check.?.rules[rule].rule.text.slice();
+    const rule_text = ledger.check.?.rules[rule].rule.text.slice();
     abandon();
     const prefix = "limit broken: ";
-    const length = prefix.len + text.len;
-    const reason: *abi.String = @ptrCast(@alignCast(memory.allocateBlock(abi.String.bytes_offset + length)));
-    reason.length = @intCast(length);
+    const reason = string.allocate(prefix.len + rule_text.len);
     @memcpy(reason.bytes()[0..prefix.len], prefix);
-    @memcpy(reason.bytes()[prefix.len..length], text);
+    @memcpy(reason.bytes()[prefix.len..][0..rule_text.len], rule_text);
     return reason;
 }
 
@@ -239,43 +247,42 @@ pub fn recordTokens(agent: usize, limit: usize, context: *const anyopaque, amoun
 
 // ---- The report
 
-/// One line for each windowed rule, in order of declaration (spec [report]).
-pub fn appendReport(lines: *std.ArrayList(u8)) void {
-    if (ledger.started) report(lines) catch unreachable;
-}
-
-fn report(lines: *std.ArrayList(u8)) std.mem.Allocator.Error!void {
+/// Appends one line for each windowed rule, in order of declaration (spec [report]).
+fn appendReport(lines: *abi.Text) void {
     const now_ns = now();
     for (host.program.?.agentSlice(), ledger.agent_starts) |*agent, agent_start| {
         for (agent.limitSlice(), agent_start..) |*limit, number| {
             for (ledger.rules[ledger.limit_starts[number]..ledger.limit_starts[number + 1]]) |*state| {
                 state.expire(now_ns);
-                const names = .{ agent.name.slice(), limit.target.slice(), state.rule.text.slice() };
+                if (state.window == .none) continue;
+                for ([_]abi.TextView{ agent.name, limit.target, state.rule.text }, [_][]const u8{ " ", " ", ": " }) |name, after| {
+                    text.append(lines, name.slice());
+                    text.append(lines, after);
+                }
                 switch (state.window) {
-                    .none => {},
-                    inline else => |*each| {
-                        try lines.print(allocator, "{s} {s} {s}: ", names);
-                        try reportWindow(lines, each);
-                    },
+                    .none => unreachable,
+                    inline else => |*each| appendWindow(lines, each),
                 }
             }
         }
     }
 }
 
-fn reportWindow(lines: *std.ArrayList(u8), each: anytype) std.mem.Allocator.Error!void {
-    try lines.print(allocator, "entries {d} total ", .{each.count});
+fn appendWindow(lines: *abi.Text, each: anytype) void {
+    var buffer: [64]u8 = undefined;
+    const counts = .{ each.count, if (@TypeOf(each.sum) == f64) "" else each.sum };
     if (@TypeOf(each.sum) == f64) {
-        const text = @import("text.zig");
-        try lines.appendSlice(allocator, text.formatFloat(each.sum));
+        text.append(lines, std.fmt.bufPrint(&buffer, "entries {d} total {s}", counts) catch unreachable);
+        show.float(lines, each.sum);
     } else {
-        try lines.print(allocator, "{d}", .{each.sum});
+        text.append(lines, std.fmt.bufPrint(&buffer, "entries {d} total {d}", counts) catch unreachable);
     }
-    try lines.appendSlice(allocator, " times [");
+    text.append(lines, " times [");
     for (0..each.count) |index| {
-        try lines.print(allocator, "{s}{d}", .{ if (index == 0) "" else ", ", each.at(index).time_ns });
+        if (index > 0) text.append(lines, ", ");
+        show.int(lines, each.at(index).time_ns);
     }
-    try lines.appendSlice(allocator, "]\n");
+    text.append(lines, "]\n");
 }
 
 // ---- Exports

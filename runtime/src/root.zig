@@ -4,11 +4,14 @@ const std = @import("std");
 const builtin = @import("builtin");
 
 /// Zig's own checks: a failed one is a bug of ours.
-pub const panic = if (builtin.is_test) std.debug.FullPanic(std.debug.defaultPanic) else std.debug.FullPanic(@import("panic.zig").handler);
+pub const panic = if (builtin.is_test) std.debug.FullPanic(std.debug.defaultPanic) else @import("checks.zig");
 
 comptime {
     _ = @import("abi.zig");
     _ = @import("array.zig");
+    _ = @import("ask.zig");
+    _ = @import("decode.zig");
+    _ = @import("ledger.zig");
     _ = @import("memory.zig");
     _ = @import("panic.zig");
     _ = @import("run.zig");
@@ -20,6 +23,11 @@ comptime {
 }
 
 test {
+    _ = @import("allocator.zig");
+    _ = @import("json_check.zig");
+    _ = @import("retry.zig");
+    _ = @import("script_reader.zig");
+    _ = @import("window.zig");
     _ = @import("show_test.zig");
     _ = @import("timers.zig");
 }

@@ -6,6 +6,7 @@ const allocator = @import("allocator.zig").runtime;
 const host = @import("host.zig");
 const scheduler = @import("scheduler.zig");
 const script_reader = @import("script_reader.zig");
+const show = @import("show.zig");
 const text = @import("text.zig");
 const transport = @import("transport.zig");
 const assert = std.debug.assert;
@@ -40,9 +41,9 @@ pub fn unload() void {
 }
 
 fn refuse(path: []const u8, problem: []const u8) noreturn {
-    var line: std.ArrayList(u8) = .empty;
-    line.print(allocator, "error: test model {s}: {s}\n", .{ path, problem }) catch unreachable;
-    host.writeStderr(line.items);
+    var line: abi.Text = .{};
+    for ([_][]const u8{ "error: test model ", path, ": ", problem, "\n" }) |part| text.append(&line, part);
+    host.writeStderr(line.slice());
     host.exit(2);
 }
 
@@ -90,9 +91,9 @@ fn end(request: *transport.Request) void {
 
 fn stopWithoutReply(prompt: []const u8) noreturn {
     var line: abi.Text = .{};
-    text.appendLiteral(&line, "error: the test model has no reply left for the prompt: ");
-    text.appendQuoted(&line, prompt);
-    text.appendLiteral(&line, "\n");
-    host.writeStderr(text.slice(&line));
+    text.append(&line, "error: the test model has no reply left for the prompt: ");
+    show.quoted(&line, prompt);
+    text.append(&line, "\n");
+    host.writeStderr(line.slice());
     host.exit(1);
 }

@@ -33,8 +33,6 @@ pub const Reply = union(enum) {
     failure: Failure,
     /// The connection closed without an answer.
     dropped,
-    /// There is no way to reach a provider.
-    unreachable_provider,
 };
 
 pub const Transport = struct {

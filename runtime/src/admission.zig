@@ -1,0 +1,183 @@
+//! Whether an agent's `limit Ai` lets an ask through, now or later (spec 8.3.tokens to 8.3.observe), and what an ask
+//! leaves in the windows when it ends.
+
+const std = @import("std");
+const abi = @import("abi.zig");
+const host = @import("host.zig");
+const ledger = @import("ledger.zig");
+const memory = @import("memory.zig");
+const panic = @import("panic.zig");
+const window = @import("window.zig");
+const assert = std.debug.assert;
+
+/// UnderWay.Largest: an ask takes at most so many tries.
+const tries = 3;
+
+/// The asks of one agent that were let through and have not ended.
+const UnderWay = struct {
+    count: u64 = 0,
+    /// The sum of their estimates.
+    estimate: i128 = 0,
+};
+
+/// Indexed by agent.
+var under_way: []UnderWay = &.{};
+
+pub fn start() void {
+    const agents = host.program.?.agentSlice();
+    under_way = memory.allocateSlice(UnderWay, agents.len);
+    for (under_way) |*each| each.* = .{};
+    for (agents) |*agent| {
+        if (agent.ai_limit >= 0) return ledger.start();
+    }
+}
+
+pub fn stop() void {
+    memory.freeSlice(UnderWay, under_way);
+    under_way = &.{};
+}
+
+pub const Verdict = union(enum) { let_through, wait, denied: *abi.String };
+
+/// One ask as its agent's limit sees it.
+pub const Entrant = struct {
+    agent: usize,
+    limit: usize,
+    /// The most that it can take.
+    estimate: i64,
+    is_dry_run: bool,
+    is_under_way: bool = false,
+
+    pub fn init(agent: usize, prompt_length: i64, is_dry_run: bool) Entrant {
+        const program_agent = &host.program.?.agentSlice()[agent];
+        return .{
+            .agent = agent,
+            .limit = @intCast(program_agent.ai_limit),
+            .estimate = largestTokens(prompt_length, program_agent.max_tokens),
+            .is_dry_run = is_dry_run,
+        };
+    }
+
+    fn programAgent(entrant: *const Entrant) *const abi.Agent {
+        return &host.program.?.agentSlice()[entrant.agent];
+    }
+
+    /// Checks the rules from the first on; on `let_through`, the ask is under way.
+    pub fn enter(entrant: *Entrant) Verdict {
+        assert(!entrant.is_under_way);
+        const agent = entrant.programAgent();
+        const others = &under_way[entrant.agent];
+        ledger.begin(entrant.agent, entrant.limit);
+        for (agent.limitSlice()[entrant.limit].ruleSlice(), 0..) |*rule, index| {
+            const passes = switch (rule.kind) {
+                .count => ledger.checkInt(index, 1),
+                .tokens => switch (tokensState(agent, rule, ledger.tokensWindow(index), others.*, entrant.estimate)) {
+                    .within => true,
+                    .broken => ledger.broken(rule),
+                    .unknown => {
+                        ledger.abandon();
+                        return .wait;
+                    },
+                },
+                .condition, .sum_int, .sum_float => panic.internalError("a rule that `limit Ai` does not have"),
+            };
+            if (!passes) return .{ .denied = ledger.refuse(index) };
+        }
+        ledger.commit();
+        others.count += 1;
+        others.estimate += entrant.estimate;
+        entrant.is_under_way = true;
+        return .let_through;
+    }
+
+    /// The ask has ended, having taken `tokens`, or was cancelled.
+    pub fn leave(entrant: *Entrant, tokens: i64, is_cancelled: bool) void {
+        assert(entrant.is_under_way);
+        entrant.is_under_way = false;
+        const others = &under_way[entrant.agent];
+        others.count -= 1;
+        others.estimate -= entrant.estimate;
+        const left: Left = .{ .entrant = entrant, .tokens = tokens, .is_cancelled = is_cancelled };
+        ledger.recordTokens(entrant.agent, entrant.limit, &left, Left.amount);
+    }
+};
+
+const Left = struct {
+    entrant: *const Entrant,
+    tokens: i64,
+    is_cancelled: bool,
+
+    /// A cancelled ask may still be billed, so its estimate stays. In a dry run nothing was sent.
+    fn amount(context: *const anyopaque, answered: *const window.IntWindow) i64 {
+        const left: *const Left = @ptrCast(@alignCast(context));
+        if (!left.is_cancelled or left.entrant.is_dry_run) return left.tokens;
+        return switch (left.entrant.programAgent().asks_under_way) {
+            .largest => left.entrant.estimate,
+            .not_counted => left.tokens,
+            .average => {
+                if (answered.count == 0) return left.entrant.estimate;
+                const count: i128 = @intCast(answered.count);
+                // No larger than the largest entry, so it fits.
+                return @intCast(@divFloor(answered.sum + count - 1, count));
+            },
+        };
+    }
+};
+
+/// 3 × (the prompt's bytes + max_tokens), or the largest Int where that does not fit: no token is shorter than a byte.
+pub fn largestTokens(prompt_length: i64, max_tokens: i64) i64 {
+    assert(prompt_length >= 0);
+    return (prompt_length +| @max(0, max_tokens)) *| tries;
+}
+
+const TokensState = enum { within, broken, unknown };
+
+fn tokensState(agent: *const abi.Agent, rule: *const abi.Rule, answered: *const window.IntWindow, others: UnderWay, estimate: i64) TokensState {
+    const may_wait = agent.mode == .enforce;
+    const is_within = switch (agent.asks_under_way) {
+        .not_counted => ledger.isWithin(rule, answered.sum),
+        .largest => ledger.isWithin(rule, answered.sum + others.estimate + estimate),
+        .average => within: {
+            if (others.count == 0) break :within ledger.isWithin(rule, answered.sum);
+            if (answered.count == 0) {
+                if (may_wait) return .unknown;
+                break :within ledger.isWithin(rule, answered.sum);
+            }
+            if (averageIsWithin(rule, answered.sum, answered.count, others.count)) break :within true;
+            if (may_wait) return .unknown;
+            break :within false;
+        },
+    };
+    return if (is_within) .within else .broken;
+}
+
+/// Whether T + U·T/A is within N, without a division: T·(A + U) against N·A. T has up to 127 bits and counts up to 64,
+/// so the products need more than 128.
+fn averageIsWithin(rule: *const abi.Rule, total: i128, answered_count: u64, under_way_count: u64) bool {
+    assert(answered_count > 0 and total >= 0);
+    const left = @as(i256, total) * (@as(i256, answered_count) + under_way_count);
+    const right = @as(i256, rule.bound_int) * answered_count;
+    return if (rule.strict != 0) left < right else left <= right;
+}
+
+const testing = std.testing;
+
+test "the largest estimate saturates" {
+    try testing.expectEqual(@as(i64, 93), largestTokens(1, 30));
+    try testing.expectEqual(@as(i64, std.math.maxInt(i64)), largestTokens(5, std.math.maxInt(i64)));
+    try testing.expectEqual(@as(i64, std.math.maxInt(i64)), largestTokens(5, std.math.maxInt(i64) / 2));
+}
+
+test "the average is exact" {
+    var rule: abi.Rule = .{ .kind = .tokens, .text = .{}, .bound_int = 10 };
+    // 7 + 1·7/2 = 10.5; 7 + 1·7/3 = 9.33…; 5 + 1·5/1 = 10
+    try testing.expect(!averageIsWithin(&rule, 7, 2, 1));
+    try testing.expect(averageIsWithin(&rule, 7, 3, 1));
+    try testing.expect(averageIsWithin(&rule, 5, 1, 1));
+    rule.strict = 1;
+    try testing.expect(!averageIsWithin(&rule, 5, 1, 1));
+    rule.bound_int = std.math.maxInt(i64);
+    try testing.expect(!averageIsWithin(&rule, std.math.maxInt(i128), std.math.maxInt(u64), std.math.maxInt(u64)));
+    rule.bound_int = -1;
+    try testing.expect(!averageIsWithin(&rule, 0, 1, 1));
+}

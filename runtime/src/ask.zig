@@ -1,0 +1,319 @@
+//! `ask`: one state machine for each ask. Every step of it happens in the turn of the task that asks: when a wait is
+//! over (room under the limit, a reply, the wait before another send) the task goes to the end of the ready queue, and
+//! `turn` takes the next step when it runs. The coroutine is resumed in the turn in which the ask ends.
+
+const std = @import("std");
+const abi = @import("abi.zig");
+const admission = @import("admission.zig");
+const allocator = @import("allocator.zig").runtime;
+const decode = @import("decode.zig");
+const host = @import("host.zig");
+const json_check = @import("json_check.zig");
+const ledger = @import("ledger.zig");
+const memory = @import("memory.zig");
+const retry = @import("retry.zig");
+const sample = @import("sample.zig");
+const scheduler = @import("scheduler.zig");
+const scripted = @import("scripted.zig");
+const show = @import("show.zig");
+const string = @import("string.zig");
+const text = @import("text.zig");
+const transport = @import("transport.zig");
+const value = @import("value.zig");
+const assert = std.debug.assert;
+
+const try_count_max = 3;
+const unreachable_provider_message = "this version of kavachc cannot reach a provider yet: use a test model or a dry run";
+
+const Step = enum { at_the_limit, dry_run, sent, before_send };
+const Progress = enum { waits, ended };
+
+const Ask = struct {
+    task: *scheduler.Task,
+    expected: *const abi.Type,
+    prompt: *abi.String,
+    out: *abi.Answer,
+    /// Null for an ask outside agents, or of an agent without `limit Ai`.
+    entrant: ?admission.Entrant,
+    step: Step = .at_the_limit,
+    request: transport.Request = undefined,
+    /// For `before_send` and `dry_run`.
+    timer: scheduler.Timer = .{ .callback = timerFired },
+    /// The prompt of a re-ask; empty in the first try.
+    prompt_again: std.ArrayList(u8) = .empty,
+    tries_made: u8 = 1,
+    waits_made: u8 = 0,
+    tokens: i64 = 0,
+    /// The neighbours in the list of those that wait at the limit.
+    previous: ?*Ask = null,
+    next: ?*Ask = null,
+    is_waiter: bool = false,
+};
+
+/// The asks that wait for another ask of their agent to end, in the order in which they began to.
+const WaiterList = struct {
+    first: ?*Ask = null,
+    last: ?*Ask = null,
+
+    fn append(list: *WaiterList, ask: *Ask) void {
+        assert(!ask.is_waiter);
+        ask.is_waiter = true;
+        ask.previous = list.last;
+        ask.next = null;
+        if (list.last) |last| last.next = ask else list.first = ask;
+        list.last = ask;
+    }
+
+    fn remove(list: *WaiterList, ask: *Ask) void {
+        assert(ask.is_waiter);
+        ask.is_waiter = false;
+        if (ask.previous) |previous| previous.next = ask.next else list.first = ask.next;
+        if (ask.next) |next| next.previous = ask.previous else list.last = ask.previous;
+    }
+};
+
+const Client = struct {
+    is_dry_run: bool = false,
+    /// Null: there is no way to a provider.
+    transport: ?*const transport.Transport = null,
+    /// Indexed by agent.
+    waiters: []WaiterList = &.{},
+};
+var client: Client = .{};
+
+// ---- The part's beginning and end
+
+pub export fn kv_model_part(moment: i32) callconv(.c) void {
+    if (moment == abi.moment_start) return start();
+    assert(moment == abi.moment_end);
+    scripted.unload();
+    admission.stop();
+    ledger.kv_ledger_part(abi.moment_end);
+    memory.freeSlice(WaiterList, client.waiters);
+    client = .{};
+}
+
+fn start() void {
+    client = .{ .is_dry_run = host.options.dry_run != 0 };
+    if (host.options.test_model.optional()) |path| {
+        scripted.load(path);
+        client.transport = &scripted.scripted;
+    }
+    retry.reset();
+    admission.start();
+    client.waiters = memory.allocateSlice(WaiterList, host.program.?.agentSlice().len);
+    for (client.waiters) |*list| list.* = .{};
+}
+
+// ---- One ask
+
+pub export fn kv_ask(agent: i64, expected: *const abi.Type, prompt: *abi.String, out: *abi.Answer, self: abi.Coroutine) callconv(.c) bool {
+    const program_agent: ?*const abi.Agent = if (agent < 0) null else &host.program.?.agentSlice()[@intCast(agent)];
+    if (!client.is_dry_run and client.transport == null) {
+        const variable = keyVariable(if (program_agent) |each| each.provider else .anthropic);
+        const key = host.environment(variable) orelse "";
+        if (key.len == 0) {
+            out.* = .{ .kind = .no_key, .status = 0, .text = string.create(variable) };
+            return true;
+        }
+    }
+    const has_limit = program_agent != null and program_agent.?.ai_limit >= 0;
+    const ask: *Ask = @ptrCast(@alignCast(memory.allocateRaw(@sizeOf(Ask))));
+    ask.* = .{
+        .task = scheduler.current(),
+        .expected = expected,
+        .prompt = string.retain(prompt),
+        .out = out,
+        .entrant = if (has_limit) .init(@intCast(agent), prompt.length, client.is_dry_run) else null,
+    };
+    if (enter(ask) == .ended) return true;
+    scheduler.suspendCurrent(ask.task, self, callOff, ask);
+    ask.task.turn_hook = turn;
+    return false;
+}
+
+fn keyVariable(provider: abi.Provider) []const u8 {
+    return switch (provider) {
+        .anthropic => "ANTHROPIC_API_KEY",
+        .openai => "OPENAI_API_KEY",
+    };
+}
+
+/// The next step, in the turn of the ask's task. True: the ask has ended, and the coroutine goes on.
+fn turn(task: *scheduler.Task) bool {
+    const ask: *Ask = @ptrCast(@alignCast(task.wait_context.?));
+    assert(ask.task == task and !ask.is_waiter and !ask.timer.isSet());
+    if (task.cancelled) {
+        callOff(task);
+        return true;
+    }
+    const progress = switch (ask.step) {
+        .at_the_limit => enter(ask),
+        .dry_run => answerDryRun(ask),
+        .before_send => send(ask),
+        .sent => takeReply(ask, client.transport.?.take(&ask.request)),
+    };
+    if (progress == .ended) {
+        task.turn_hook = null;
+        task.wait_context = null;
+        return true;
+    }
+    scheduler.waitAgain(task, callOff);
+    return false;
+}
+
+/// The task was cancelled, while it waited or after it was woken: whatever the ask waits for is called off.
+fn callOff(task: *scheduler.Task) void {
+    const ask: *Ask = @ptrCast(@alignCast(task.wait_context.?));
+    switch (ask.step) {
+        .at_the_limit => if (ask.is_waiter) client.waiters[ask.entrant.?.agent].remove(ask),
+        .dry_run, .before_send => scheduler.removeTimer(&ask.timer),
+        .sent => client.transport.?.abandon(&ask.request),
+    }
+    task.turn_hook = null;
+    task.wait_context = null;
+    destroy(ask, true);
+}
+
+/// Checks the limit from its first rule on, and sends when it lets the ask through.
+fn enter(ask: *Ask) Progress {
+    ask.step = .at_the_limit;
+    if (ask.entrant) |*entrant| {
+        switch (entrant.enter()) {
+            .let_through => {},
+            .wait => {
+                client.waiters[entrant.agent].append(ask);
+                return .waits;
+            },
+            .denied => |reason| return end(ask, .denied, 0, reason),
+        }
+    }
+    if (!client.is_dry_run) return send(ask);
+    ask.step = .dry_run;
+    scheduler.addTimer(&ask.timer, scheduler.nowMonotonic());
+    return .waits;
+}
+
+fn send(ask: *Ask) Progress {
+    const carrier = client.transport orelse return end(ask, .failed, 0, string.create(unreachable_provider_message));
+    ask.step = .sent;
+    ask.request = .{
+        .prompt = if (ask.tries_made == 1) ask.prompt.slice() else ask.prompt_again.items,
+        .completion = requestCompleted,
+        .timer = undefined,
+    };
+    carrier.start(&ask.request);
+    return .waits;
+}
+
+fn requestCompleted(request: *transport.Request) void {
+    const ask: *Ask = @fieldParentPtr("request", request);
+    scheduler.wake(ask.task);
+}
+
+fn timerFired(timer: *scheduler.Timer) void {
+    const ask: *Ask = @fieldParentPtr("timer", timer);
+    scheduler.wake(ask.task);
+}
+
+fn takeReply(ask: *Ask, reply: transport.Reply) Progress {
+    switch (reply) {
+        .answer => |answer| {
+            ask.tokens +|= answer.tokens;
+            return switch (answer.stop) {
+                .complete => takeAnswer(ask, answer.text),
+                .refusal => end(ask, .failed, 200, concat("refused: ", answer.text)),
+                .cut_off => end(ask, .invalid_output, 0, string.create(answer.text)),
+            };
+        },
+        .failure => |failure| {
+            if (retry.isBusy(failure) and ask.waits_made < retry.wait_count_max) {
+                return sendLater(ask, failure.retry_after);
+            }
+            return end(ask, .failed, failure.status, string.create(failure.message));
+        },
+        .dropped => {
+            if (ask.waits_made < retry.wait_count_max) return sendLater(ask, null);
+            return end(ask, .failed, 0, string.create("connection dropped"));
+        },
+    }
+}
+
+fn sendLater(ask: *Ask, retry_after: ?[]const u8) Progress {
+    const wait_ns = retry.waitNs(ask.waits_made, retry.nextRandom(), retry_after);
+    ask.waits_made += 1;
+    ask.step = .before_send;
+    scheduler.addTimer(&ask.timer, scheduler.nowMonotonic() +| wait_ns);
+    return .waits;
+}
+
+fn takeAnswer(ask: *Ask, answer: []const u8) Progress {
+    if (ask.expected.kind == .string) return end(ask, .answered, 0, string.create(answer));
+    var note: std.ArrayList(u8) = .empty;
+    defer note.deinit(allocator);
+    const bare = json_check.withoutFence(answer);
+    const is_fit = json_check.fits(allocator, ask.expected, bare, &note) catch unreachable;
+    if (is_fit) return end(ask, .answered, 0, string.create(bare));
+    if (ask.tries_made == try_count_max) return end(ask, .invalid_output, 0, string.create(answer));
+    ask.tries_made += 1;
+    ask.waits_made = 0;
+    // About the last answer only, so that the prompt does not grow from try to try.
+    ask.prompt_again.clearRetainingCapacity();
+    const format = "{s}\n\nYour last answer did not fit: {s}. Answer again with the JSON value only.";
+    ask.prompt_again.print(allocator, format, .{ ask.prompt.slice(), note.items }) catch unreachable;
+    return send(ask);
+}
+
+fn answerDryRun(ask: *Ask) Progress {
+    var answer: std.ArrayList(u8) = .empty;
+    defer answer.deinit(allocator);
+    sample.append(&answer, allocator, ask.expected) catch unreachable;
+
+    const made = memory.allocateRaw(@intCast(@max(1, ask.expected.size)));
+    defer memory.freeRaw(made);
+    decode.decode(ask.expected, answer.items, made);
+    defer value.release(ask.expected, made);
+
+    var line: abi.Text = .{};
+    defer text.drop(&line);
+    text.append(&line, "[dry run] ask(");
+    show.quoted(&line, ask.prompt.slice());
+    text.append(&line, ") -> ");
+    show.inside(&line, ask.expected, made);
+    text.append(&line, "\n");
+    host.writeStderr(line.slice());
+    return end(ask, .answered, 0, string.create(answer.items));
+}
+
+/// The text is the caller's from here on.
+fn end(ask: *Ask, kind: abi.AnswerKind, status: i64, answer: *abi.String) Progress {
+    ask.out.* = .{ .kind = kind, .status = status, .text = answer };
+    destroy(ask, false);
+    return .ended;
+}
+
+fn destroy(ask: *Ask, is_cancelled: bool) void {
+    if (ask.entrant) |*entrant| {
+        if (entrant.is_under_way) {
+            entrant.leave(ask.tokens, is_cancelled);
+            wakeWaiters(&client.waiters[entrant.agent]);
+        }
+    }
+    string.release(ask.prompt);
+    ask.prompt_again.deinit(allocator);
+    memory.freeRaw(ask);
+}
+
+fn wakeWaiters(list: *WaiterList) void {
+    while (list.first) |waiter| {
+        list.remove(waiter);
+        scheduler.wake(waiter.task);
+    }
+}
+
+fn concat(left: []const u8, right: []const u8) *abi.String {
+    const made = string.allocate(left.len + right.len);
+    @memcpy(made.bytes()[0..left.len], left);
+    @memcpy(made.bytes()[left.len..][0..right.len], right);
+    return made;
+}

@@ -1,0 +1,108 @@
+//! When a request that was turned away is sent again, and after how long (spec 8.4.busy, 8.4.jitter).
+
+const std = @import("std");
+const host = @import("host.zig");
+const transport = @import("transport.zig");
+const assert = std.debug.assert;
+
+/// Waits in one try, so that it makes one send more than this at most.
+pub const wait_count_max = 5;
+
+const wait_max_ns = 8 * std.time.ns_per_s;
+const retry_after_max_s = 60;
+
+/// The generator of virtual time: a run in virtual time is the same each time.
+var virtual_state: u64 = 0;
+
+pub fn reset() void {
+    virtual_state = 0;
+}
+
+/// Worth another send: the provider is busy, not unwilling.
+pub fn isBusy(failure: transport.Failure) bool {
+    return switch (failure.status) {
+        // A spent budget is no less spent in a second.
+        429 => !std.mem.eql(u8, failure.error_code, "enforced_spend_limit_reached") and
+            !std.mem.eql(u8, failure.error_code, "insufficient_quota"),
+        408, 500...599 => true,
+        else => false,
+    };
+}
+
+pub fn nextRandom() u64 {
+    return if (host.options.virtual_time != 0) splitMix64(&virtual_state) else host.random();
+}
+
+fn splitMix64(state: *u64) u64 {
+    state.* +%= 0x9e3779b97f4a7c15;
+    var mixed = state.*;
+    mixed = (mixed ^ (mixed >> 30)) *% 0xbf58476d1ce4e5b9;
+    mixed = (mixed ^ (mixed >> 27)) *% 0x94d049bb133111eb;
+    return mixed ^ (mixed >> 31);
+}
+
+/// The wait before the next send, when `waits_before` have passed in this try. It lies between half and all of 1, 2, 4
+/// and then 8 seconds, so that requests turned away together do not come back together.
+pub fn waitNs(waits_before: u64, random: u64, retry_after: ?[]const u8) i64 {
+    const whole_ns: u64 = if (waits_before >= 3) wait_max_ns else @as(u64, std.time.ns_per_s) << @intCast(waits_before);
+    const half_ns = whole_ns / 2;
+    const wait_ns = half_ns + random % (half_ns + 1);
+    assert(wait_ns >= half_ns and wait_ns <= whole_ns);
+    return @intCast(@max(wait_ns, retryAfterNs(retry_after orelse "")));
+}
+
+/// Whole seconds, at most 60; 0 for anything else, which is ignored.
+fn retryAfterNs(value: []const u8) u64 {
+    const digits = std.mem.trim(u8, value, " \t");
+    if (digits.len == 0) return 0;
+    var seconds: u64 = 0;
+    for (digits) |digit| {
+        if (!std.ascii.isDigit(digit)) return 0;
+        seconds = @min(retry_after_max_s, seconds * 10 + (digit - '0'));
+    }
+    return seconds * std.time.ns_per_s;
+}
+
+const testing = std.testing;
+
+test "every wait lies between half and all of its length" {
+    var state: u64 = 0;
+    for (0..10_000) |waits_before| {
+        const seconds: i64 = if (waits_before >= 3) 8 else @as(i64, 1) << @intCast(waits_before);
+        const wait_ns = waitNs(waits_before, splitMix64(&state), null);
+        try testing.expect(2 * wait_ns >= seconds * std.time.ns_per_s);
+        try testing.expect(wait_ns <= seconds * std.time.ns_per_s);
+    }
+    try testing.expectEqual(@as(i64, std.time.ns_per_s), waitNs(0, std.time.ns_per_s / 2, null));
+}
+
+test "Retry-After raises a wait, and nonsense does nothing" {
+    const second = std.time.ns_per_s;
+    const cases = [_]struct { []const u8, i64 }{
+        .{ "3", 3 * second },                             .{ " 60 ", 60 * second },
+        .{ "31536000", 60 * second },                     .{ "99999999999999999999999999", 60 * second },
+        .{ "0", second / 2 },                             .{ "-1", second / 2 },
+        .{ "", second / 2 },                              .{ "1e999", second / 2 },
+        .{ "1.5", second / 2 },                           .{ "+5", second / 2 },
+        .{ "Wed, 21 Oct 2026 07:28:00 GMT", second / 2 },
+    };
+    for (cases) |case| try testing.expectEqual(case[1], waitNs(0, 0, case[0]));
+    try testing.expectEqual(8 * second, waitNs(9, 4 * second, "3"));
+}
+
+test "each status from 400 to 599" {
+    for (400..600) |status| {
+        const is_busy = isBusy(.{ .status = @intCast(status), .message = "" });
+        try testing.expectEqual(status == 408 or status == 429 or status >= 500, is_busy);
+    }
+    try testing.expect(!isBusy(.{ .status = 429, .message = "", .error_code = "insufficient_quota" }));
+    try testing.expect(!isBusy(.{ .status = 429, .message = "", .error_code = "enforced_spend_limit_reached" }));
+    try testing.expect(isBusy(.{ .status = 429, .message = "", .error_code = "other" }));
+    try testing.expect(isBusy(.{ .status = 529, .message = "", .error_code = "insufficient_quota" }));
+}
+
+test "SplitMix64 from the seed 0" {
+    var state: u64 = 0;
+    try testing.expectEqual(@as(u64, 0xe220a8397b1dcdaf), splitMix64(&state));
+    try testing.expectEqual(@as(u64, 0x6e789e6aa1b965f4), splitMix64(&state));
+}
