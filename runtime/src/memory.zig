@@ -72,6 +72,7 @@ const class_table: [table_size_max / 16 + 1]u8 = table: {
 };
 
 fn classOf(size: usize) usize {
+    @setRuntimeSafety(false);
     assert(size <= small_size_max);
     if (size <= table_size_max) return class_table[(size + 15) >> 4];
     const doubling = std.math.log2_int(usize, size - 1) - 7;
@@ -89,6 +90,7 @@ pub fn usableSize(size: usize) usize {
 
 /// Memory without a header and without a count. Aligned to 16 bytes.
 pub fn allocateRaw(size: usize) *anyopaque {
+    @setRuntimeSafety(false); // The fast path of nearly everything.
     if (size <= small_size_max) {
         @branchHint(.likely);
         const class = classOf(size);
@@ -100,6 +102,7 @@ pub fn allocateRaw(size: usize) *anyopaque {
 }
 
 pub fn freeRaw(pointer: *anyopaque) void {
+    @setRuntimeSafety(false);
     const span = spanOf(pointer);
     if (span.class < class_count) {
         @branchHint(.likely);

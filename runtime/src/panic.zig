@@ -31,14 +31,6 @@ pub fn internalError(message: []const u8) noreturn {
     host.exit(status_panic);
 }
 
-/// What Zig calls when one of its checks fails: no trace, since none is of use to the program's owner.
-pub const handler = struct {
-    pub fn call(message: []const u8, _: ?usize) noreturn {
-        @branchHint(.cold);
-        internalError(message);
-    }
-}.call;
-
 pub export fn kv_panic(message: [*]const u8, message_length: i64, place: [*]const u8, place_length: i64) callconv(.c) noreturn {
     panicAt(message[0..@intCast(message_length)], place[0..@intCast(place_length)]);
 }

@@ -41,16 +41,16 @@ pub const Task = extern struct {
     /// the failures that nobody has seen once it has ended.
     previous: ?*Task = null,
     next: ?*Task = null,
-    waiters_first: ?*Task = null,
-    waiters_last: ?*Task = null,
+    /// The first and, as its `previous`, the last task that waits for this one.
+    waiters: TaskList = .{},
     call_depth: i32 = 0,
     state: State = .created,
     cancelled: bool = false,
     /// Somebody waited for it: its error is theirs, and not reported at the end.
     seen: bool = false,
-    // The outcome follows, at `outcome_offset`: a kv_outcome and the value.
+    // The outcome follows: a kv_outcome and the value.
 
-    const outcome_offset = std.mem.alignForward(usize, @sizeOf(Task), 16);
+    const outcome_offset = @sizeOf(Task);
 
     pub fn outcome(task: *Task) *abi.Outcome {
         const base: [*]u8 = @ptrCast(task);
@@ -58,20 +58,28 @@ pub const Task = extern struct {
     }
 };
 
-const TaskList = struct {
+/// In the order of joining. The first task's `previous` is the last, so that a list is one pointer.
+const TaskList = extern struct {
     first: ?*Task = null,
-    last: ?*Task = null,
 
     fn append(list: *TaskList, task: *Task) void {
         assert(task.previous == null and task.next == null);
-        task.previous = list.last;
-        if (list.last) |last| last.next = task else list.first = task;
-        list.last = task;
+        if (list.first) |first| {
+            const last = first.previous.?;
+            last.next = task;
+            task.previous = last;
+            first.previous = task;
+        } else {
+            list.first = task;
+            task.previous = task;
+        }
     }
 
     fn remove(list: *TaskList, task: *Task) void {
-        if (task.previous) |previous| previous.next = task.next else list.first = task.next;
-        if (task.next) |next| next.previous = task.previous else list.last = task.previous;
+        const first = list.first.?;
+        const previous = task.previous.?;
+        if (task.next) |next| next.previous = previous else first.previous = previous;
+        if (task == first) list.first = task.next else previous.next = task.next;
         task.previous = null;
         task.next = null;
     }
@@ -234,11 +242,8 @@ fn end(task: *Task) void {
     assert(task.top == null and task.state == .running);
     task.state = .ended;
     state.tasks_alive -= 1;
-    var waiters: TaskList = .{ .first = task.waiters_first, .last = task.waiters_last };
-    task.waiters_first = null;
-    task.waiters_last = null;
-    while (waiters.first) |waiter| {
-        waiters.remove(waiter);
+    while (task.waiters.first) |waiter| {
+        task.waiters.remove(waiter);
         wake(waiter);
     }
     if (task.outcome().status == abi.status_failed and !task.seen) {
@@ -305,19 +310,13 @@ pub export fn kv_task_wait(task: *Task, self: abi.Coroutine) callconv(.c) bool {
     }
     task.seen = true;
     suspendCurrent(waiter, self, stopWaitingForTask, task);
-    var waiters: TaskList = .{ .first = task.waiters_first, .last = task.waiters_last };
-    waiters.append(waiter);
-    task.waiters_first = waiters.first;
-    task.waiters_last = waiters.last;
+    task.waiters.append(waiter);
     return false;
 }
 
 fn stopWaitingForTask(waiter: *Task) void {
     const task: *Task = @ptrCast(@alignCast(waiter.wait_context.?));
-    var waiters: TaskList = .{ .first = task.waiters_first, .last = task.waiters_last };
-    waiters.remove(waiter);
-    task.waiters_first = waiters.first;
-    task.waiters_last = waiters.last;
+    task.waiters.remove(waiter);
 }
 
 pub export fn kv_task_cancel(task: *Task) callconv(.c) void {

@@ -48,9 +48,30 @@ fn begin(words: [*]const usize) callconv(.c) noreturn {
     const argument_count = words[0];
     native.arguments = @as([*]const [*:0]const u8, @ptrCast(words + 1))[0..argument_count];
     native.environment_entries = @ptrCast(words + 1 + argument_count + 1);
+    findAuxiliary(words + 1 + argument_count + 1);
     catchSignals();
     const stack_top = allocateStack() orelse runProgram();
     switchStack(stack_top);
+}
+
+/// After the environment the kernel leaves a table that std reads: where the program's headers are (for thread-local
+/// variables, which std's threads need), and where the kernel's fast clock is.
+fn findAuxiliary(environment: [*]const usize) void {
+    var index: usize = 0;
+    while (environment[index] != 0) index += 1;
+    linux.elf_aux_maybe = @ptrCast(@constCast(environment + index + 1));
+    const headers: [*]std.elf.ElfN.Phdr = @ptrFromInt(getauxval(std.elf.AT.PHDR));
+    linux.tls.initStatic(headers[0..getauxval(std.elf.AT.PHNUM)]);
+}
+
+/// std has it for executables only, and this is an object.
+export fn getauxval(key: usize) callconv(.c) usize {
+    const table = linux.elf_aux_maybe orelse return 0;
+    var index: usize = 0;
+    while (table[index].a_type != std.elf.AT.NULL) : (index += 1) {
+        if (table[index].a_type == key) return table[index].a_un.a_val;
+    }
+    return 0;
 }
 
 fn runProgram() callconv(.c) noreturn {
