@@ -1,0 +1,190 @@
+"""Builds the runtime from its Zig sources, once, into a cache.
+
+Two forms: an object without libc that standalone binaries are linked with, and a shared library for this process
+(ctypes and the JIT). The name of a cache folder is a hash of the sources, the flags and the Zig version, so a changed
+source is a new build, and nothing in the cache ever has to be thrown away to be right.
+"""
+
+import fcntl
+import hashlib
+import importlib.metadata
+import importlib.util
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+OBJECT_TARGETS: dict[str, str] = {
+    "x86_64-linux": "x86_64-linux-none",
+    "aarch64-linux": "aarch64-linux-none",
+}
+"""What a user calls a target, and what Zig calls it when there is no libc."""
+
+LIBRARY_TARGETS: dict[str, str] = {
+    "x86_64": "x86_64-linux-gnu.2.28",
+    "aarch64": "aarch64-linux-gnu.2.28",
+}
+"""The shared library for this machine's processor; glibc 2.28 is old enough for every supported distribution."""
+
+_COMMON_FLAGS = ("-O", "ReleaseSafe", "-fstrip", "-fcompiler-rt", "-ffunction-sections", "-fdata-sections")
+_OBJECT_FLAGS = ("build-obj", *_COMMON_FLAGS, "-fno-unwind-tables")
+_LIBRARY_FLAGS = ("build-lib", "-dynamic", "-lc", *_COMMON_FLAGS)
+
+
+class RuntimeBuildError(Exception):
+    """The runtime could not be built; `output` is what the Zig compiler said, if it came that far."""
+
+    def __init__(self, message: str, output: str = "") -> None:
+        super().__init__(f"{message}\n{output.rstrip()}" if output else message)
+        self.message = message
+        self.output = output
+
+
+def runtime_object(target: str) -> Path:
+    """The runtime as an object file for a standalone binary of `target`, a key of OBJECT_TARGETS."""
+    if target not in OBJECT_TARGETS:
+        known = ", ".join(OBJECT_TARGETS)
+        raise RuntimeBuildError(f"there is no runtime for the target {target}; there is one for {known}")
+    return _cached("kavach_runtime.o", target, (*_OBJECT_FLAGS, "-target", OBJECT_TARGETS[target]))
+
+
+def runtime_library() -> Path:
+    """The runtime as a shared library that this process can load."""
+    machine = platform.machine()
+    if sys.platform != "linux" or machine not in LIBRARY_TARGETS:
+        raise RuntimeBuildError(f"programs run in process on Linux only, not on {sys.platform} ({machine})")
+    flags = (*_LIBRARY_FLAGS, "-target", LIBRARY_TARGETS[machine])
+    return _cached("libkavach_runtime.so", f"{machine}-linux", flags)
+
+
+def source_folder() -> Path:
+    """Where the Zig sources are: in the checkout, or else inside the installed package."""
+    package = Path(__file__).resolve().parents[1]
+    for folder in (package.parents[1] / "runtime" / "src", package / "_runtime"):
+        if (folder / "root.zig").is_file():
+            return folder
+    raise RuntimeBuildError("the sources of the runtime are missing: this installation of kavachc is damaged")
+
+
+def cache_folder() -> Path:
+    """KAVACHC_CACHE, or the user's cache folder."""
+    if chosen := os.environ.get("KAVACHC_CACHE"):
+        return Path(chosen)
+    base = os.environ.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path.home() / ".cache") / "kavachc"
+
+
+def _cached(name: str, target: str, flags: tuple[str, ...]) -> Path:
+    sources = source_folder()
+    cache = cache_folder()
+    folder = cache / _fingerprint(sources, flags)
+    product = folder / name
+    if product.is_file():
+        return product
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with open(folder / "lock", "w") as lock, _progress(target) as progress:
+            _take_lock(lock, progress)
+            if not product.is_file():  # Otherwise another process built it while this one waited.
+                _build(sources / "root.zig", product, flags, cache, progress)
+    except OSError as error:
+        raise RuntimeBuildError(f"cannot build the Kavach runtime in {folder}: {error.strerror}") from error
+    return product
+
+
+def _fingerprint(sources: Path, flags: tuple[str, ...]) -> str:
+    digest = hashlib.sha256()
+    digest.update("\0".join((_zig_version(), *flags)).encode())
+    for path in sorted(sources.rglob("*.zig")):
+        content = path.read_bytes()
+        digest.update(f"\0{path.relative_to(sources)}\0{len(content)}\0".encode())
+        digest.update(content)
+    return digest.hexdigest()[:20]
+
+
+def _zig_version() -> str:
+    try:
+        return importlib.metadata.version("ziglang")
+    except importlib.metadata.PackageNotFoundError as error:
+        raise _zig_is_missing() from error
+
+
+def _zig_is_missing() -> RuntimeBuildError:
+    return RuntimeBuildError("the Python package ziglang is not installed; `pip install ziglang` installs it")
+
+
+def zig_executable() -> Path:
+    """The Zig compiler inside the ziglang package; one on PATH may be any version, and is never used."""
+    specification = importlib.util.find_spec("ziglang")
+    if specification is None or specification.origin is None:
+        raise _zig_is_missing()
+    return Path(specification.origin).parent / "zig"
+
+
+def _build(root: Path, product: Path, flags: tuple[str, ...], cache: Path, progress: "_Progress") -> None:
+    with tempfile.TemporaryDirectory(dir=product.parent) as work:
+        made = Path(work) / product.name
+        caches = ("--cache-dir", str(cache / "zig"), "--global-cache-dir", str(cache / "zig"))
+        command = [str(zig_executable()), *flags, *caches, f"-femit-bin={made}", str(root)]
+        with tempfile.TemporaryFile("w+", errors="replace") as log:
+            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=work)
+            try:
+                while process.poll() is None:
+                    progress.show()
+                    time.sleep(0.05)
+            except BaseException:
+                process.kill()
+                process.wait()
+                raise
+            log.seek(0)
+            output = log.read()
+        if process.returncode != 0 or not made.is_file():
+            raise RuntimeBuildError(
+                f"cannot build the Kavach runtime: Zig ended with status {process.returncode}", output
+            )
+        os.replace(made, product)
+
+
+def _take_lock(lock: IO[str], progress: "_Progress") -> None:
+    while True:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:
+            progress.show()
+            time.sleep(0.05)
+
+
+class _Progress:
+    """One line on a terminal, rewritten as the seconds pass; nothing when stderr is not a terminal."""
+
+    def __init__(self, target: str) -> None:
+        self._text = f"building the Kavach runtime for {target} (once)…"
+        self._start = time.monotonic()
+        self._is_terminal = sys.stderr.isatty()
+        self._shown: str | None = None
+
+    def show(self) -> None:
+        line = f"{self._text} {int(time.monotonic() - self._start)} s"
+        if self._is_terminal and line != self._shown:
+            self._shown = line
+            print(f"\r{line}", end="", file=sys.stderr, flush=True)
+
+    def clear(self) -> None:
+        if self._shown is not None:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+@contextmanager
+def _progress(target: str) -> Iterator[_Progress]:
+    progress = _Progress(target)
+    try:
+        yield progress
+    finally:
+        progress.clear()
