@@ -1,0 +1,111 @@
+"""The command line: statuses, streams, and messages for whatever it is given."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from conftest import ROOT
+from programs import kavachc
+
+COMMANDS = (["check"], ["run"], ["interp"], ["build", "-o", "out"], ["conform"], ["emit", "--stage", "ast"])
+
+
+def bad_inputs(folder: Path) -> dict[str, tuple[str, str]]:
+    """Name -> (path, the first line that says what is wrong)."""
+    (folder / "folder.kav").mkdir()
+    (folder / "latin.kav").write_bytes(b'fn main() { print("caf\xe9") }\n')
+    (folder / "empty.kav").write_text("")
+    (folder / "comment.kav").write_text("// nothing here\n")
+    (folder / "unknown.kav").write_text("fn main() { print(nme) }\n")
+    (folder / "type.kav").write_text('fn main() { const x: Int = "a" }\n')
+    (folder / "end.kav").write_text("fn main() { print(1\n")
+    return {
+        "missing": ("nowhere.kav", "error: cannot find `nowhere.kav`"),
+        "directory": ("folder.kav", "error: `folder.kav` is a directory, not a program"),
+        "not UTF-8": ("latin.kav", "error: `latin.kav` is not UTF-8: byte 0xe9 at offset 22"),
+        "empty": ("empty.kav", "error: `empty.kav` has no `main`"),
+        "only a comment": ("comment.kav", "error: `comment.kav` has no `main`"),
+        "unknown name": ("unknown.kav", "error: unknown name `nme`"),
+        "wrong type": ("type.kav", "error: expected `Int`, found `String`"),
+        "end of file": ("end.kav", "error: "),
+    }
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command[0])
+def test_bad_input_gives_a_diagnostic_and_status_1(tmp_path: Path, command: list[str]) -> None:
+    for name, (path, first_line) in bad_inputs(tmp_path).items():
+        if command[0] == "emit" and name in ("empty", "only a comment", "unknown name", "wrong type"):
+            continue  # its syntax is fine, and `--stage ast` asks for no more
+        if command[0] == "conform" and name == "directory":
+            continue  # conform takes directories
+        ended = kavachc(*command, path, cwd=tmp_path)
+        output = ended.stdout + ended.stderr
+        assert ended.returncode == 1, (name, output)
+        assert "Traceback" not in output, (name, output)
+        assert any(line.startswith(first_line) for line in output.splitlines()), (name, output)
+
+
+def test_usage_errors_have_status_2(tmp_path: Path) -> None:
+    for arguments in (
+        ["frob"],
+        ["run"],
+        ["build", "x.kav"],
+        ["run", "x.kav", "-O", "9"],
+        ["build", "x.kav", "-o", "y", "--target", "riscv"],
+        ["conform", str(tmp_path)],
+    ):
+        ended = kavachc(*arguments)
+        assert ended.returncode == 2, (arguments, ended.stdout, ended.stderr)
+        assert "Traceback" not in ended.stderr
+
+
+def test_every_mistake_is_reported(tmp_path: Path) -> None:
+    program = tmp_path / "three.kav"
+    program.write_text("fn a() -> Int { b }\nfn c() { d() }\nfn main() { const x: Bool = 1 }\n")
+    ended = kavachc("check", str(program))
+    assert [line for line in ended.stderr.splitlines() if line.startswith("error: ")] == [
+        "error: unknown name `b`",
+        "error: unknown name `d`",
+        "error: expected `Bool`, found `Int`",
+    ]
+
+
+def test_a_good_program_checks_in_silence() -> None:
+    ended = kavachc("check", str(ROOT / "examples" / "limit.kav"))
+    assert (ended.stdout, ended.stderr, ended.returncode) == ("", "", 0)
+
+
+@pytest.mark.parametrize("command", ["run", "interp"])
+def test_output_goes_to_stdout_and_diagnostics_to_stderr(tmp_path: Path, command: str) -> None:
+    program = tmp_path / "ask.kav"
+    program.write_text('type Yes { ok: Bool }\nfn main() ! AiError { print(try ask<Yes>("a")) }\n')
+    ended = kavachc(command, str(program), "--dry-run")
+    assert ended.stdout == "Yes(ok: true)\n"
+    assert ended.stderr == '[dry run] ask("a") -> Yes(ok: true)\n'
+    assert ended.returncode == 0
+
+
+def test_build_says_why_it_cannot_write(tmp_path: Path) -> None:
+    program = str(ROOT / "examples" / "limit.kav")
+    for output in (str(tmp_path), str(tmp_path / "no" / "such" / "folder"), "/proc/kavach"):
+        ended = kavachc("build", program, "-o", output)
+        assert ended.returncode == 1
+        assert ended.stderr.startswith("error: "), ended.stderr
+        assert output in ended.stderr
+        assert "Traceback" not in ended.stderr
+
+
+@pytest.mark.parametrize("stage", ["ast", "typed", "ir", "opt", "llvm", "asm"])
+def test_emit_shows_each_stage(stage: str) -> None:
+    ended = kavachc("emit", str(ROOT / "examples" / "limit.kav"), "--stage", stage)
+    assert ended.returncode == 0, ended.stderr
+    assert "Refunder" in ended.stdout
+
+
+def test_conform_prints_a_row_for_every_engine() -> None:
+    ended = kavachc("conform", str(ROOT / "examples" / "limit.kav"))
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    for engine in ("interp", "interp --host native", "run -O0", "run -O2", "x86_64 -O0", "aarch64 -O2"):
+        assert f"\n  {engine} " in ended.stdout
+    assert "DIFFERS" not in ended.stdout
