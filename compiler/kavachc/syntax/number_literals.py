@@ -13,6 +13,8 @@ from kavachc.syntax.tokens import Token
 
 INT_MAX: Final = 2**63 - 1
 _NANOSECONDS: Final = {
+    "ns": 1,
+    "us": 10**3,
     "ms": 10**6,
     "s": 10**9,
     "m": 60 * 10**9,
@@ -23,7 +25,7 @@ _DIGITS: Final = r"[0-9]+(?:_[0-9]+)*"
 _NUMBER: Final = re.compile(
     rf"""(?P<hex>0x[0-9a-fA-F]+(?:_[0-9a-fA-F]+)*)
        | (?P<binary>0b[01]+(?:_[01]+)*)
-       | (?P<duration>{_DIGITS})(?P<unit>ms|[smhd])
+       | (?P<duration>{_DIGITS})(?P<unit>ns|us|ms|[smhd])
        | (?P<float>{_DIGITS}(?:\.{_DIGITS}(?:[eE][+-]?[0-9]+)?|[eE][+-]?[0-9]+))
        | (?P<int>{_DIGITS})""",
     re.VERBOSE,
@@ -50,7 +52,7 @@ def number_advice(text: str) -> str:
     if unit and unit[1] and unit[2] in _NANOSECONDS:
         return "a duration is a whole number of one unit: `1500ms` for one and a half seconds"
     if unit:
-        return "a number may end in a unit of time: `ms`, `s`, `m`, `h` or `d`"
+        return "a number may end in a unit of time: `ms`, `s`, `m`, `h` or `d` (and `us`, `ns`)"
     if "_" in text:
         return "a `_` stands between two digits: `10_000`"
     return "numbers are written `10_000`, `0xff`, `0b1010`, `1.5` or `2.5e-3`"
