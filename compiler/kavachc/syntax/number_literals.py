@@ -75,7 +75,7 @@ def float_value(token: Token, file: SourceFile, bag: DiagnosticBag) -> float:
 
 def duration_value(token: Token, file: SourceFile, bag: DiagnosticBag) -> int:
     """The duration in nanoseconds."""
-    digits = token.text.rstrip("smhd")
+    digits = token.text.rstrip("numshd")
     value = int_value(digits) * _NANOSECONDS[token.text[len(digits) :]]
     if value > INT_MAX:
         bag.report(codes.DURATION_TOO_LONG, Span(file, token.start, token.end), text=_shortened(token.text))
