@@ -1,0 +1,83 @@
+"""The built-in functions and methods: one implementation per row of `semantics/builtins.py`, found by its key.
+
+Operands are borrowed, and still held by the caller; the result is owned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from kavachc.ir.module import Value
+from kavachc.ir.types import STRING
+from kavachc.lower.function import Failure, FunctionLowering
+from kavachc.lower.settle import FAILED, OK, settle
+from kavachc.lower.types import lower_type
+
+
+def _print(state: FunctionLowering, operands: list[Value], fails: Failure | None) -> Value:
+    build = state.build
+    if operands[0].type == STRING:
+        build.perform("print", operands[0])
+    else:
+        text = build.text_make(operands)
+        build.perform("print", text)
+        build.release(text)
+    return build.nothing()
+
+
+def _array_len(state: FunctionLowering, operands: list[Value], fails: Failure | None) -> Value:
+    return state.build.array_length(operands[0])
+
+
+def _task_wait(state: FunctionLowering, operands: list[Value], fails: Failure | None) -> Value:
+    """First the wait, which this task may be called out of; then what became of the task waited for."""
+    assert fails is not None, "a wait can fail"
+    build = state.build
+    task = operands[0]
+    settle(state, build.emit("task.wait", task), True, None)
+    ended, failed, cancelled = (build.new_block(f"task.{name}") for name in ("ended", "failed", "cancelled"))
+    status = build.emit("task.status", task)
+    build.switch(status, [(OK, ended), (FAILED, failed)], cancelled)
+    state.start(failed)
+    fails(build.copy(build.emit("task.error", task)))
+    state.start(cancelled)
+    task_error = state.program.source.task_error
+    variant = task_error.variant_index("Cancelled")
+    assert variant is not None
+    fails(build.error_make(build.variant_make(lower_type(task_error), variant, [])))
+    state.start(ended)
+    return build.copy(build.emit("task.value", task))
+
+
+def _task_cancel(state: FunctionLowering, operands: list[Value], fails: Failure | None) -> Value:
+    state.build.perform("task.cancel", operands[0])
+    return state.build.nothing()
+
+
+def _sleep(state: FunctionLowering, operands: list[Value], fails: Failure | None) -> Value:
+    return settle(state, state.build.emit("sleep", operands[0]), True, None)
+
+
+def _now(state: FunctionLowering, operands: list[Value], fails: Failure | None) -> Value:
+    return state.build.emit("now")
+
+
+BUILTINS: dict[str, Callable[[FunctionLowering, list[Value], Failure | None], Value]] = {
+    "print": _print,
+    "array.len": _array_len,
+    "task.wait": _task_wait,
+    "task.cancel": _task_cancel,
+    "time.sleep": _sleep,
+    "time.now": _now,
+}
+
+
+def _push(state: FunctionLowering, address: Value, arguments: list[Value]) -> Value:
+    state.build.array_push(address, arguments[0])
+    return state.build.nothing()
+
+
+# Rows that change their receiver in place: they are given its address and owned arguments.
+MUTATING_BUILTINS: dict[str, Callable[[FunctionLowering, Value, list[Value]], Value]] = {
+    "array.push": _push,
+}

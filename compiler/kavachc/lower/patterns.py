@@ -1,0 +1,126 @@
+"""Patterns, in two steps: whether one fits, and then its names. A test has no effects, so binding can wait until the
+whole pattern fits, and a pattern that does not fit has nothing to give back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from kavachc.ir.module import Block, Value
+from kavachc.lower.function import FunctionLowering
+from kavachc.lower.operators import comparison
+from kavachc.lower.types import lower_type
+from kavachc.semantics import typed_ast as typed
+from kavachc.semantics import types
+
+# A part of a pattern, and the part of the subject that it stands for.
+Part = tuple[typed.Pattern, Value]
+
+
+def test(state: FunctionLowering, pattern: typed.Pattern, subject: Value, miss: Block) -> None:
+    """Goes to `miss` unless the pattern fits the borrowed `subject`."""
+    _TESTS[type(pattern)](state, pattern, subject, miss)
+
+
+def bind(state: FunctionLowering, pattern: typed.Pattern, subject: Value) -> None:
+    """Brings the names of a pattern that fits into scope."""
+    if isinstance(pattern, typed.BindPattern):
+        state.declare(pattern.local, state.build.copy(subject))
+    elif _binds(pattern):
+        for part, value in _parts(state, pattern, subject):
+            bind(state, part, value)
+
+
+def _binds(pattern: typed.Pattern) -> bool:
+    """Whether the pattern has names."""
+    if isinstance(pattern, typed.VariantPattern | typed.RecordPattern):
+        return any(_binds(part) for _, part in pattern.fields)
+    if isinstance(pattern, typed.ErrorPattern):
+        return _binds(pattern.inner)
+    return isinstance(pattern, typed.BindPattern)
+
+
+def _parts(state: FunctionLowering, pattern: typed.Pattern, subject: Value) -> list[Part]:
+    build = state.build
+    if isinstance(pattern, typed.VariantPattern):
+        return [(part, build.variant_get(subject, pattern.variant, index)) for index, part in pattern.fields]
+    if isinstance(pattern, typed.RecordPattern):
+        return [(part, build.record_get(subject, index)) for index, part in pattern.fields]
+    if isinstance(pattern, typed.ErrorPattern):
+        return [(pattern.inner, build.error_get(subject, lower_type(pattern.held)))]
+    return []
+
+
+def _test_parts(state: FunctionLowering, pattern: typed.Pattern, subject: Value, miss: Block) -> None:
+    for part, value in _parts(state, pattern, subject):
+        test(state, part, value, miss)
+
+
+def _require(state: FunctionLowering, holds: Value, miss: Block) -> None:
+    fits = state.build.new_block("fits")
+    state.build.branch(holds, fits, miss)
+    state.start(fits)
+
+
+def _always(state: FunctionLowering, pattern: typed.Pattern, subject: Value, miss: Block) -> None:
+    pass
+
+
+def _literal(state: FunctionLowering, pattern: typed.LiteralPattern, subject: Value, miss: Block) -> None:
+    _require(state, comparison(state.build, "==", subject, _literal_value(state, pattern)), miss)
+
+
+def _literal_value(state: FunctionLowering, pattern: typed.LiteralPattern) -> Value:
+    build = state.build
+    if pattern.type == types.FLOAT:
+        return build.float_const(float(pattern.value))
+    if isinstance(pattern.value, bool):
+        return build.bool_const(pattern.value)
+    if isinstance(pattern.value, str):
+        return build.string_const(pattern.value)
+    return build.int_const(int(pattern.value), lower_type(pattern.type))
+
+
+def _range(state: FunctionLowering, pattern: typed.RangePattern, subject: Value, miss: Block) -> None:
+    build = state.build
+    start = build.int_const(pattern.start, subject.type)
+    _require(state, comparison(build, ">=", subject, start), miss)
+    end = build.int_const(pattern.end, subject.type)
+    _require(state, comparison(build, "<=" if pattern.inclusive else "<", subject, end), miss)
+
+
+def _variant(state: FunctionLowering, pattern: typed.VariantPattern, subject: Value, miss: Block) -> None:
+    build = state.build
+    if len(pattern.sum.variants) > 1:
+        tag = build.variant_tag(subject)
+        _require(state, comparison(build, "==", tag, build.int_const(pattern.variant)), miss)
+    _test_parts(state, pattern, subject, miss)
+
+
+def _error(state: FunctionLowering, pattern: typed.ErrorPattern, subject: Value, miss: Block) -> None:
+    _require(state, state.build.error_is(subject, lower_type(pattern.held)), miss)
+    _test_parts(state, pattern, subject, miss)
+
+
+def _or(state: FunctionLowering, pattern: typed.OrPattern, subject: Value, miss: Block) -> None:
+    build = state.build
+    fits = build.new_block("fits")
+    for alternative in pattern.alternatives:
+        other = build.new_block("or")
+        test(state, alternative, subject, other)
+        build.jump(fits)
+        state.start(other)
+    build.jump(miss)
+    state.start(fits)
+
+
+_TESTS: dict[type, Callable[[FunctionLowering, Any, Value, Block], None]] = {
+    typed.WildcardPattern: _always,
+    typed.BindPattern: _always,
+    typed.LiteralPattern: _literal,
+    typed.RangePattern: _range,
+    typed.VariantPattern: _variant,
+    typed.RecordPattern: _test_parts,
+    typed.ErrorPattern: _error,
+    typed.OrPattern: _or,
+}
