@@ -31,4 +31,5 @@ test {
     _ = @import("window.zig");
     _ = @import("show_test.zig");
     _ = @import("timers.zig");
+    _ = @import("value_test.zig");
 }

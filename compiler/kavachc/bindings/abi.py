@@ -1,0 +1,362 @@
+"""The C ABI of the runtime (`runtime/include/kavach.h`) as ctypes: its structures, and one row per function.
+
+A test reads the header and compares every structure, field, offset and prototype with this file.
+"""
+
+from __future__ import annotations
+
+from ctypes import (
+    CFUNCTYPE,
+    POINTER,
+    Structure,
+    c_bool,
+    c_char_p,
+    c_double,
+    c_int32,
+    c_int64,
+    c_uint64,
+    c_void_p,
+)
+from enum import IntEnum
+from typing import Any, Final
+
+
+class Kind(IntEnum):
+    INT = 0
+    FLOAT = 1
+    BOOL = 2
+    NOTHING = 3
+    STRING = 4
+    DURATION = 5
+    INSTANT = 6
+    ARRAY = 7
+    RECORD = 8
+    SUM = 9
+    TASK = 10
+    AGENT = 11
+    CAPABILITY = 12
+    ERROR = 13
+
+
+class Status(IntEnum):
+    OK = 0
+    FAILED = 1
+    CANCELLED = 2
+
+
+class RuleKind(IntEnum):
+    CONDITION = 0
+    SUM_INT = 1
+    SUM_FLOAT = 2
+    COUNT = 3
+    TOKENS = 4
+
+
+class UnderWay(IntEnum):
+    AVERAGE = 0
+    LARGEST = 1
+    NOT_COUNTED = 2
+
+
+class Mode(IntEnum):
+    ENFORCE = 0
+    OBSERVE = 1
+
+
+class Provider(IntEnum):
+    ANTHROPIC = 0
+    OPENAI = 1
+
+
+class AnswerKind(IntEnum):
+    ANSWERED = 0
+    NO_KEY = 1
+    FAILED_ASK = 2
+    INVALID_OUTPUT = 3
+    DENIED = 4
+
+
+class Moment(IntEnum):
+    """Of the program, for its parts; the header has no name for it."""
+
+    START = 0
+    END = 1
+
+
+Coroutine = c_void_p
+
+
+class TextView(Structure):
+    _fields_ = (("bytes", c_void_p), ("length", c_int64))
+
+
+# ---- Values. The bytes, elements and payloads that follow a block's fields have no field here.
+
+
+class String(Structure):
+    _fields_ = (("count", c_int64), ("length", c_int64))
+
+
+class Array(Structure):
+    _fields_ = (("count", c_int64), ("length", c_int64), ("capacity", c_int64))
+
+
+class Type(Structure):
+    """Its fields refer to itself, so they follow below."""
+
+
+class Error(Structure):
+    _fields_ = (("count", c_int64), ("type", POINTER(Type)))
+
+
+class VTable(Structure):
+    _fields_ = (("payload_type", POINTER(Type)),)
+
+
+class Capability(Structure):
+    _fields_ = (("count", c_int64), ("vtable", POINTER(VTable)))
+
+
+class AgentHandle(Structure):
+    _fields_ = (("count", c_int64), ("capability_count", c_int64))
+
+
+# ---- Type descriptors
+
+
+class Field(Structure):
+    _fields_ = (("name", TextView), ("type", POINTER(Type)), ("offset", c_int64), ("documentation", TextView))
+
+
+class Variant(Structure):
+    _fields_ = (
+        ("name", TextView),
+        ("fields", POINTER(Field)),
+        ("field_count", c_int64),
+        ("documentation", TextView),
+    )
+
+
+Type._fields_ = (
+    ("kind", c_int32),
+    ("counted", c_int32),
+    ("size", c_int64),
+    ("alignment", c_int64),
+    ("name", TextView),
+    ("documentation", TextView),
+    ("element", POINTER(Type)),
+    ("fields", POINTER(Field)),
+    ("field_count", c_int64),
+    ("variants", POINTER(Variant)),
+    ("variant_count", c_int64),
+)
+
+
+# ---- Text, tasks, agents, answers
+
+
+class Text(Structure):
+    _fields_ = (("bytes", c_void_p), ("length", c_int64), ("capacity", c_int64))
+
+
+class Outcome(Structure):
+    _fields_ = (("status", c_int64), ("error", POINTER(Error)))
+
+
+class Rule(Structure):
+    _fields_ = (
+        ("kind", c_int32),
+        ("strict", c_int32),
+        ("text", TextView),
+        ("window_ns", c_int64),
+        ("bound_int", c_int64),
+        ("bound_float", c_double),
+    )
+
+
+class Limit(Structure):
+    _fields_ = (("target", TextView), ("rules", POINTER(Rule)), ("rule_count", c_int64))
+
+
+class Agent(Structure):
+    _fields_ = (
+        ("name", TextView),
+        ("model_name", TextView),
+        ("max_tokens", c_int64),
+        ("provider", c_int32),
+        ("asks_under_way", c_int32),
+        ("mode", c_int32),
+        ("ai_limit", c_int32),
+        ("limits", POINTER(Limit)),
+        ("limit_count", c_int64),
+    )
+
+
+class Answer(Structure):
+    _fields_ = (("kind", c_int64), ("status", c_int64), ("text", POINTER(String)))
+
+
+# ---- The host, the options, the program
+
+# Bytes that the runtime passes come as an address and a length: they need not end in NUL.
+WriteFunction = CFUNCTYPE(c_bool, c_void_p, c_int32, c_void_p, c_int64)
+ClockFunction = CFUNCTYPE(c_int64, c_void_p)
+RandomFunction = CFUNCTYPE(c_uint64, c_void_p)
+SleepFunction = CFUNCTYPE(None, c_void_p, c_int64)
+LookupFunction = CFUNCTYPE(None, c_void_p, c_void_p, c_int64, POINTER(TextView))
+WriteFileFunction = CFUNCTYPE(c_bool, c_void_p, c_void_p, c_int64, c_void_p, c_int64)
+ExitFunction = CFUNCTYPE(None, c_void_p, c_int32)
+
+
+class Host(Structure):
+    """A ctypes callback cannot return a kv_text_view, so the two lookups are entries of the library
+    (`runtime/src/callback_host.zig`) that call the functions of `HostCallbacks`, and `context` is its address."""
+
+    _fields_ = (
+        ("context", c_void_p),
+        ("write", WriteFunction),
+        ("monotonic_ns", ClockFunction),
+        ("utc_ns", ClockFunction),
+        ("random", RandomFunction),
+        ("sleep", SleepFunction),
+        ("environment", c_void_p),
+        ("read_file", c_void_p),
+        ("write_file", WriteFileFunction),
+        ("exit", ExitFunction),
+        ("send", c_void_p),
+    )
+
+
+class HostCallbacks(Structure):
+    _fields_ = (("context", c_void_p), ("environment", LookupFunction), ("read_file", LookupFunction))
+
+
+class Options(Structure):
+    _fields_ = (
+        ("dry_run", c_int32),
+        ("virtual_time", c_int32),
+        ("test_model", TextView),
+        ("report", TextView),
+    )
+
+
+MainFunction = CFUNCTYPE(Coroutine, POINTER(Outcome), Coroutine)
+ResumeFunction = CFUNCTYPE(None, Coroutine)
+PartFunction = CFUNCTYPE(None, c_int32)
+
+
+class Program(Structure):
+    _fields_ = (
+        ("main", MainFunction),
+        ("resume", ResumeFunction),
+        ("call_depth", POINTER(c_int64)),
+        ("agents", POINTER(Agent)),
+        ("agent_count", c_int64),
+        ("ledger_part", PartFunction),
+        ("model_part", PartFunction),
+    )
+
+
+#: The name of each structure in the header.
+STRUCTURES: Final[dict[str, type[Structure]]] = {
+    "kv_text_view": TextView,
+    "kv_string": String,
+    "kv_array": Array,
+    "kv_error": Error,
+    "kv_vtable": VTable,
+    "kv_capability": Capability,
+    "kv_agent_handle": AgentHandle,
+    "kv_field": Field,
+    "kv_variant": Variant,
+    "kv_type": Type,
+    "kv_text": Text,
+    "kv_outcome": Outcome,
+    "kv_rule": Rule,
+    "kv_limit": Limit,
+    "kv_agent": Agent,
+    "kv_answer": Answer,
+    "kv_host": Host,
+    "kv_options": Options,
+    "kv_program": Program,
+}
+
+ENUMERATIONS: Final[dict[str, type[IntEnum]]] = {
+    "kv_kind": Kind,
+    "kv_status": Status,
+    "kv_rule_kind": RuleKind,
+    "kv_under_way": UnderWay,
+    "kv_mode": Mode,
+    "kv_provider": Provider,
+    "kv_answer_kind": AnswerKind,
+}
+
+_type = POINTER(Type)
+_string = POINTER(String)
+_text = POINTER(Text)
+_slot = POINTER(POINTER(Array))
+_place = (c_char_p, c_int64)
+
+#: One row per function: its result and its arguments.
+FUNCTIONS: Final[dict[str, tuple[Any, tuple[Any, ...]]]] = {
+    # Memory
+    "kv_allocate": (c_void_p, (c_int64,)),
+    "kv_free": (None, (c_void_p,)),
+    "kv_retain_value": (None, (_type, c_void_p)),
+    "kv_release_value": (None, (_type, c_void_p)),
+    "kv_live_blocks": (c_int64, ()),
+    "kv_frame_allocate": (c_void_p, (c_int64,)),
+    "kv_frame_free": (None, (c_void_p,)),
+    # Strings and text
+    "kv_text_begin": (None, (_text,)),
+    "kv_text_literal": (None, (_text, c_char_p, c_int64)),
+    "kv_text_string": (None, (_text, _string)),
+    "kv_text_int": (None, (_text, c_int64)),
+    "kv_text_float": (None, (_text, c_double)),
+    "kv_text_bool": (None, (_text, c_bool)),
+    "kv_text_duration": (None, (_text, c_int64)),
+    "kv_text_instant": (None, (_text, c_int64)),
+    "kv_text_value": (None, (_text, _type, c_void_p)),
+    "kv_text_finish": (_string, (_text,)),
+    "kv_string_new": (_string, (c_char_p, c_int64)),
+    "kv_string_concat": (_string, (_string, _string)),
+    "kv_string_equal": (c_bool, (_string, _string)),
+    "kv_string_compare": (c_int32, (_string, _string)),
+    "kv_equal": (c_bool, (_type, c_void_p, c_void_p)),
+    # Arrays
+    "kv_array_new": (POINTER(Array), (_type, c_int64)),
+    "kv_array_unique": (None, (_slot, _type)),
+    "kv_array_grow": (None, (_slot, _type)),
+    # Errors, panics, output
+    "kv_error_new": (POINTER(Error), (_type, c_void_p)),
+    "kv_panic": (None, (c_char_p, c_int64, *_place)),
+    "kv_panic_index": (None, (c_int64, c_int64, *_place)),
+    "kv_panic_shift": (None, (c_int64, *_place)),
+    "kv_print": (None, (_string,)),
+    # Tasks
+    "kv_task_new": (c_void_p, (_type,)),
+    "kv_task_outcome": (POINTER(Outcome), (c_void_p,)),
+    "kv_task_start": (None, (c_void_p, Coroutine)),
+    "kv_task_free": (None, (c_void_p,)),
+    "kv_task_wait": (c_bool, (c_void_p, Coroutine)),
+    "kv_task_cancel": (None, (c_void_p,)),
+    "kv_call": (None, (Coroutine,)),
+    "kv_return": (None, (Coroutine,)),
+    "kv_cancelled": (c_bool, ()),
+    "kv_sleep": (c_bool, (c_int64, Coroutine)),
+    "kv_now": (c_int64, ()),
+    # The ledger
+    "kv_limit_begin": (None, (c_int64, c_int64)),
+    "kv_limit_condition": (c_bool, (c_int64, c_bool)),
+    "kv_limit_sum_int": (c_bool, (c_int64, c_int64)),
+    "kv_limit_sum_float": (c_bool, (c_int64, c_double)),
+    "kv_limit_count": (c_bool, (c_int64,)),
+    "kv_limit_commit": (None, ()),
+    "kv_limit_refuse": (_string, (c_int64,)),
+    # ask
+    "kv_ask": (c_bool, (c_int64, _type, _string, POINTER(Answer), Coroutine)),
+    "kv_decode": (None, (_type, _string, c_void_p)),
+    # The run
+    "kv_run": (c_int32, (POINTER(Program), POINTER(Host), POINTER(Options))),
+    "kv_ledger_part": (None, (c_int32,)),
+    "kv_model_part": (None, (c_int32,)),
+}

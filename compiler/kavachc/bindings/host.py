@@ -1,0 +1,140 @@
+"""A `kv_host` table whose functions are Python's: the runtime then writes, waits and looks things up through Python."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+import traceback
+from collections.abc import Callable
+from ctypes import CDLL, addressof, string_at
+from pathlib import Path
+from typing import Any, TypeVar
+
+from kavachc.bindings import abi
+from kavachc.bindings.kept import Kept
+from kavachc.bindings.library import address_of
+
+_STATUS_HOST_FAILED = 70
+_STATUS_INTERRUPTED = 130
+
+Result = TypeVar("Result")
+
+
+class Host:
+    """The real world. A test or the simulator overrides what it replaces."""
+
+    def write(self, descriptor: int, content: bytes) -> bool:
+        view = memoryview(content)
+        try:
+            while view:
+                view = view[os.write(descriptor, view) :]
+        except OSError:
+            return False
+        return True
+
+    def monotonic_ns(self) -> int:
+        """Counts the time that the machine was suspended."""
+        return time.clock_gettime_ns(time.CLOCK_BOOTTIME)
+
+    def utc_ns(self) -> int:
+        return time.time_ns()
+
+    def random(self) -> int:
+        return int.from_bytes(os.urandom(8), "little")
+
+    def sleep(self, duration_ns: int) -> None:
+        time.sleep(duration_ns / 1e9)
+
+    def environment(self, name: bytes) -> bytes | None:
+        return os.environb.get(name)
+
+    def read_file(self, path: bytes) -> bytes | None:
+        try:
+            return Path(os.fsdecode(path)).read_bytes()
+        except OSError:
+            return None
+
+    def write_file(self, path: bytes, content: bytes) -> bool:
+        try:
+            Path(os.fsdecode(path)).write_bytes(content)
+        except OSError:
+            return False
+        return True
+
+    def exit(self, status: int) -> None:
+        """Ends the process at once: native frames stand between here and any Python that could catch an exception."""
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)
+
+
+def stop_on_failure(failure: BaseException) -> None:
+    """What happens to an exception in a callback: ctypes would print it, and let the runtime go on with a 0."""
+    if isinstance(failure, KeyboardInterrupt):
+        os._exit(_STATUS_INTERRUPTED)
+    sys.stderr.write("internal error: a function of the Python host failed\n")
+    traceback.print_exception(failure)
+    sys.stderr.flush()
+    os._exit(_STATUS_HOST_FAILED)
+
+
+class HostTable:
+    """`table` for `kv_run`, kept alive with everything that it refers to; so keep this while the program runs."""
+
+    def __init__(
+        self,
+        host: Host,
+        library: CDLL,
+        on_failure: Callable[[BaseException], None] = stop_on_failure,
+    ) -> None:
+        self.host = host
+        self._on_failure = on_failure
+        # What lookups gave stays valid: the runtime keeps pointers into it.
+        self._kept = Kept()
+        self._callbacks = abi.HostCallbacks(
+            None,
+            abi.LookupFunction(self._lookup(host.environment)),
+            abi.LookupFunction(self._lookup(host.read_file)),
+        )
+        guard = self.guard
+        self.table = abi.Host(
+            addressof(self._callbacks),
+            abi.WriteFunction(guard(False, lambda _, to, at, length: host.write(to, _bytes(at, length)))),
+            abi.ClockFunction(guard(0, lambda _: host.monotonic_ns())),
+            abi.ClockFunction(guard(0, lambda _: host.utc_ns())),
+            abi.RandomFunction(guard(0, lambda _: host.random())),
+            abi.SleepFunction(guard(None, lambda _, duration_ns: host.sleep(duration_ns))),
+            address_of(library, "kv_callback_environment"),
+            address_of(library, "kv_callback_read_file"),
+            abi.WriteFileFunction(guard(False, self._write_file)),
+            abi.ExitFunction(guard(None, lambda _, status: host.exit(status))),
+            None,
+        )
+
+    def guard(self, fallback: Result, function: Callable[..., Result]) -> Callable[..., Result]:
+        """`function` as a callback: an exception goes to `on_failure`, and only if that returns, `fallback` back."""
+
+        def guarded(*arguments: Any) -> Result:
+            try:
+                return function(*arguments)
+            except BaseException as failure:
+                self._on_failure(failure)
+                return fallback
+
+        return guarded
+
+    def _write_file(self, _: Any, path: int, path_length: int, content: int, length: int) -> bool:
+        return self.host.write_file(_bytes(path, path_length), _bytes(content, length))
+
+    def _lookup(self, find: Callable[[bytes], bytes | None]) -> Callable[..., None]:
+        def look_up(_: Any, at: int, length: int, out: Any) -> None:
+            found = find(_bytes(at, length))
+            if found is not None:
+                out.contents = self._kept.text(found)
+
+        return self.guard(None, look_up)
+
+
+def _bytes(at: int | None, length: int) -> bytes:
+    return string_at(at, length) if at is not None and length > 0 else b""
