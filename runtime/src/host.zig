@@ -18,6 +18,8 @@ const Output = struct {
     used: usize = 0,
 };
 var output: Output = .{};
+/// A panic or the like is being written: a failing stdout no longer matters.
+var is_stopping = false;
 
 /// Called by `kv_run`: everything starts anew, so that one process can run several programs.
 pub fn begin(new_program: *const abi.Program, new_table: *const abi.Host, new_options: *const abi.Options) void {
@@ -25,6 +27,7 @@ pub fn begin(new_program: *const abi.Program, new_table: *const abi.Host, new_op
     options = new_options.*;
     program = new_program;
     output.used = 0;
+    is_stopping = false;
 }
 
 // ---- Output
@@ -49,6 +52,8 @@ pub fn flush() void {
 fn writeAllOrStop(text: []const u8) void {
     if (table.write(table.context, stdout_descriptor, text.ptr, @intCast(text.len))) return;
     output.used = 0;
+    if (is_stopping) return; // What stops the program is of more use than that its output went nowhere.
+    is_stopping = true;
     writeStderr("error: cannot write to stdout\n");
     exit(1);
 }
@@ -57,6 +62,11 @@ fn writeAllOrStop(text: []const u8) void {
 pub fn writeStderr(text: []const u8) void {
     flush();
     _ = table.write(table.context, stderr_descriptor, text.ptr, @intCast(text.len)); // There is nowhere left to report a failure.
+}
+
+/// From here on the program only says why it stops.
+pub fn beginStopping() void {
+    is_stopping = true;
 }
 
 /// Ends the program: nothing durable is pending in the runtime at any time, so nothing but stdout needs care.

@@ -138,10 +138,6 @@ pub fn liveBlocks() i64 {
     return state.live_blocks;
 }
 
-pub fn resetLiveBlocks() void {
-    state.live_blocks = 0;
-}
-
 /// The size of `count` things of `size` bytes after a header; out of memory where no memory could hold them.
 pub fn sizeOfMany(header: usize, size: usize, count: usize) usize {
     const product = std.math.mul(usize, size, count) catch panic.outOfMemory();

@@ -8,6 +8,7 @@ pub const status_panic = 101;
 /// A bug of the program: the message and where it happened, if known, then the end.
 pub fn panicAt(message: []const u8, place: []const u8) noreturn {
     @branchHint(.cold);
+    host.beginStopping();
     host.writeStderr("panic: ");
     host.writeStderr(message);
     if (place.len > 0) {
@@ -25,6 +26,7 @@ pub fn outOfMemory() noreturn {
 /// A bug of the runtime or of the compiler.
 pub fn internalError(message: []const u8) noreturn {
     @branchHint(.cold);
+    host.beginStopping();
     host.writeStderr("internal error in the Kavach runtime: ");
     host.writeStderr(message);
     host.writeStderr("\n");

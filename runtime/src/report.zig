@@ -11,14 +11,18 @@ const textual = @import("text.zig");
 /// does not link the ledger.
 pub var ledger_lines: ?*const fn (text: *abi.Text) void = null;
 
+/// Blocks that were alive before the run are not the program's.
+var live_blocks_before: i64 = 0;
+
 pub fn reset() void {
     ledger_lines = null;
+    live_blocks_before = memory.liveBlocks();
 }
 
 /// False when the file could not be written; that has been said then.
 pub fn write() bool {
     const path = host.options.report.optional() orelse return true;
-    const live_blocks = memory.liveBlocks(); // Before the report makes blocks of its own.
+    const live_blocks = memory.liveBlocks() - live_blocks_before; // Before the report makes blocks of its own.
     var text: abi.Text = .{};
     defer textual.drop(&text);
     textual.append(&text, "live_blocks ");

@@ -3,7 +3,6 @@
 const std = @import("std");
 const abi = @import("abi.zig");
 const host = @import("host.zig");
-const memory = @import("memory.zig");
 const report = @import("report.zig");
 const scheduler = @import("scheduler.zig");
 const show = @import("show.zig");
@@ -19,7 +18,6 @@ pub const status_usage = 2;
 pub export fn kv_run(program: *const abi.Program, table: *const abi.Host, options: *const abi.Options) callconv(.c) i32 {
     host.begin(program, table, options);
     scheduler.reset();
-    memory.resetLiveBlocks();
     report.reset();
     if (options.virtual_time != 0 and program.model_part != null and options.dry_run == 0 and options.test_model.bytes == null) {
         host.writeStderr("error: virtual time needs a test model or a dry run, since a real model answers in real time\n");
