@@ -58,7 +58,7 @@ class Block:
     """Ends with the one terminator in it."""
 
     name: str
-    instructions: list[Instruction] = field(default_factory=list)
+    instructions: list[Instruction] = field(default_factory=list, repr=False)
 
     @property
     def terminator(self) -> Instruction:

@@ -2,13 +2,15 @@
 
 Text form: `int float bool nothing string duration instant error answer`, `[T]`, `task<T>`, `$Name` for the
 records, sums, agents and capabilities of the module, `outcome<T, E>` (`outcome<T>` when there is no error), and
-`address<T>`.
+`address<T>`. Names that are not plain words are quoted (`text.py`).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TypeAlias
+
+from kavachc.ir.text import name_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +58,7 @@ class Named:
     name: str
 
     def __str__(self) -> str:
-        return f"${self.name}"
+        return f"${name_text(self.name)}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from kavachc.ir.errors import IrError
 from kavachc.ir.facts import field_of, function_called, is_plain, record_of, variant_of
-from kavachc.ir.module import Agent, Attribute, Capability, Cases, Function, Local, Method, Module, Value
+from kavachc.ir.module import Agent, Attribute, Block, Capability, Cases, Function, Local, Method, Module, Value
 from kavachc.ir.ops import ATTRIBUTE_KINDS, DEPTHS, PREDICATES, Op
 from kavachc.ir.types import (
     ANSWER,
@@ -77,9 +77,8 @@ def result_type(
 
 
 def check_operand_count(op: Op, count: int) -> None:
-    if op.operands.endswith("*"):
-        return
-    _require(count == len(op.operands), f"{op.name} takes {len(op.operands)} operands, not {count}")
+    if count != len(op.operands) and not op.operands.endswith("*"):
+        raise IrError(f"{op.name} takes {len(op.operands)} operands, not {count}")
 
 
 _ATTRIBUTE_CLASSES: dict[str, type | tuple[type, ...]] = {
@@ -88,13 +87,15 @@ _ATTRIBUTE_CLASSES: dict[str, type | tuple[type, ...]] = {
     "predicate": str,
     "depth": str,
     "local": Local,
+    "block": Block,
     "cases": Cases,
 }
 
 
 def check_attributes(use: Use) -> None:
     names = use.op.attributes
-    _require(len(use.attributes) == len(names), f"{use.op.name} takes {len(names)} attributes")
+    if len(use.attributes) != len(names):
+        raise IrError(f"{use.op.name} takes {len(names)} attributes")
     for name, value in zip(names, use.attributes, strict=True):
         kind = ATTRIBUTE_KINDS[name]
         expected = _ATTRIBUTE_CLASSES.get(kind)
@@ -103,7 +104,8 @@ def check_attributes(use: Use) -> None:
             right = value in PREDICATES
         elif kind == "depth":
             right = value in DEPTHS
-        _require(right, f"the attribute {name} cannot be {value!r}")
+        if not right:
+            raise IrError(f"the attribute {name} cannot be {value}")
 
 
 def _require(holds: bool, message: str) -> None:

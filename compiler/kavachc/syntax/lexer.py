@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from copy import copy
 from typing import Final, NamedTuple
 
 from kavachc.diagnostics import codes
@@ -99,8 +100,14 @@ class Lexer:
         self._file = file
         self._bag = bag
         self._semicolon_reported = False
-        self._report_control_characters()
         self._text = _CONTROL.sub(" ", file.text) + "\0"
+
+    def silent_copy(self) -> Lexer:
+        """A lexer of the same file that reports nothing."""
+        silent = copy(self)
+        silent.open, silent.documentation, silent._documentation_lines = [], {}, []
+        silent._bag = DiagnosticBag()
+        return silent
 
     def tokens(self, position: int = 0) -> Iterator[Token]:
         """The tokens from `position` on, where no bracket is open, up to END or the first MISTAKE."""
@@ -263,7 +270,8 @@ class Lexer:
             self._semicolon_reported = True
             self._bag.report(codes.SEMICOLON, Span(self._file, start, start + 1))
 
-    def _report_control_characters(self) -> None:
+    def report_control_characters(self) -> None:
+        """Report the first character that acts on a terminal or an editor, and say how many follow."""
         found = _CONTROL.search(self._file.text)
         if found is None:
             return

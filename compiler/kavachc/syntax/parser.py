@@ -29,6 +29,7 @@ def parse(file: SourceFile, bag: DiagnosticBag) -> ast.Module:
     """The tree of `file`: every declaration that could be read. What could not is reported to `bag`."""
     reported = len(bag.items)
     lexer = Lexer(file, bag)
+    lexer.report_control_characters()
     builder = AstBuilder(file, bag, lexer.documentation)
     run = _Run(file, lexer, builder)
     position: int | None = 0
@@ -157,7 +158,7 @@ class _Run:
         LALR tables may reduce before they find an error, and then no longer know all that could have stood there.
         """
         states = [self._tables.start_state]
-        for earlier in Lexer(self._file, DiagnosticBag()).tokens(position):
+        for earlier in self._lexer.silent_copy().tokens(position):
             if earlier.start == token.start and earlier.kind == token.kind:
                 break
             if not advance(self._tables, states, earlier.kind):
