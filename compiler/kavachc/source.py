@@ -18,7 +18,7 @@ class SourceFile:
     """
 
     path: str
-    text: str
+    text: str = field(repr=False)
     line_starts: list[int] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
