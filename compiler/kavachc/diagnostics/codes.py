@@ -246,3 +246,13 @@ CONSTANT_TYPE = Code("K0803", "the constant `{name}` cannot be a `{type}`: {reas
 DEFAULT_NOT_PLAIN = Code(
     "K0804", "the default of `{name}` is a plain value: literals, constants and what is made of them"
 )
+# By `interpreter/constants.py`.
+EVALUATION_FAILS = Code("K0805", "computing {what} when the program is built ends in a mistake: {message}")
+EVALUATION_TOO_LONG = Code(
+    "K0806",
+    "computing {what} when the program is built takes too long: more than {steps} steps",
+    "a step is a call, or a turn of a loop: compute less here, or compute it when the program runs",
+)
+EVALUATION_TOO_LARGE = Code("K0807", "computing {what} when the program is built makes too large a value")
+MAX_TOKENS_TOO_SMALL = Code("K0808", "the model's `max_tokens` is {value}: it must be 1 or more")
+MODEL_NAME_EMPTY = Code("K0809", "the model's name is empty", "write its name, such as `claude-haiku-5-5`")

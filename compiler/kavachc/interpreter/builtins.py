@@ -1,0 +1,68 @@
+"""The built-in functions and methods: one implementation for each row of `semantics/builtins.py`, by its key."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from kavachc.interpreter import places
+from kavachc.interpreter.frames import Frame, Steps
+from kavachc.interpreter.host import Host, Outcome
+from kavachc.interpreter.show import show
+from kavachc.interpreter.signals import Fails
+from kavachc.interpreter.values import Value, variant
+from kavachc.semantics.typed_ast import Place
+from kavachc.semantics.types import Type
+
+if TYPE_CHECKING:
+    from kavachc.interpreter.evaluator import Evaluator
+
+Types = tuple[Type, ...]
+Values = list[Value]
+
+
+def _print(host: Host, types: Types, values: Values) -> None:
+    host.print_line(show(values[0], types[0]))
+
+
+def _array_len(_host: Host, _types: Types, values: Values) -> int:
+    return len(values[0].items)
+
+
+def _task_cancel(host: Host, _types: Types, values: Values) -> None:
+    host.cancel(values[0])
+
+
+def _time_now(host: Host, _types: Types, _values: Values) -> int:
+    return host.now()
+
+
+def _time_sleep(evaluator: Evaluator, values: Values) -> Steps:
+    yield from evaluator.host.sleep(values[0])
+    return None
+
+
+def _task_wait(evaluator: Evaluator, values: Values) -> Steps:
+    """The task's value, or its error; a cancelled task fails with `TaskError.Cancelled` (spec 7.wait, 7.cancel)."""
+    outcome: Outcome = yield from evaluator.host.wait(values[0])
+    if outcome.status == "ok":
+        return outcome.value
+    raise Fails(outcome.value if outcome.status == "failed" else variant(evaluator.program.task_error, "Cancelled"))
+
+
+# Rows that neither wait nor write: (host, the arguments' types, the arguments).
+AT_ONCE: dict[str, Callable[[Host, Types, Values], Value]] = {
+    "print": _print,
+    "array.len": _array_len,
+    "task.cancel": _task_cancel,
+    "time.now": _time_now,
+}
+# Rows that may wait.
+WAITING: dict[str, Callable[[Evaluator, Values], Steps]] = {
+    "task.wait": _task_wait,
+    "time.sleep": _time_sleep,
+}
+# Rows that change their receiver: (the place, its indexes, the frame, the argument).
+MUTATING: dict[str, Callable[[Place, list[int], Frame, Value], None]] = {
+    "array.push": places.push,
+}

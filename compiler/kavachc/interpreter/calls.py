@@ -1,0 +1,178 @@
+"""Calls: of functions, of capabilities under limits, of handlers, of the model; and how they are driven.
+
+A call of a function does not nest on Python's stack: its caller yields the body, and `run_steps` keeps the bodies of
+one task on a list. So 100,000 nested calls (spec 4.depth) need no more stack than one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+from kavachc.interpreter.builtins import WAITING
+from kavachc.interpreter.combine import COMBINE
+from kavachc.interpreter.decode import decode
+from kavachc.interpreter.frames import Frame, Steps
+from kavachc.interpreter.host import TaskBody
+from kavachc.interpreter.signals import Fails, KavachPanic, Leaves, Returns
+from kavachc.interpreter.statements import run_block
+from kavachc.interpreter.values import CapabilityValue, LimitedCapability, Value, VariantValue, variant
+from kavachc.semantics import panics
+from kavachc.semantics import typed_ast as typed
+from kavachc.semantics.types import SumType, Type
+from kavachc.source import Span
+
+if TYPE_CHECKING:
+    from kavachc.interpreter.evaluator import Evaluator
+
+Call: TypeAlias = typed.CallFunction | typed.CallCapability | typed.CallHandler | typed.CallBuiltin | typed.Ask
+
+
+def run_steps(first: Steps) -> TaskBody:
+    """Drives an evaluation and the bodies that it calls, the newest first; yields where the task waits."""
+    bodies = [first]
+    sent: Value = None
+    failure: Fails | None = None
+    while True:
+        try:
+            request = bodies[-1].send(sent) if failure is None else bodies[-1].throw(failure)
+        except StopIteration as end:
+            bodies.pop()
+            sent, failure = end.value, None
+        except Fails as error:
+            bodies.pop()
+            # A new one, so that a failure that passes many calls does not carry a traceback through them all.
+            sent, failure = None, Fails(error.error)
+        else:
+            sent, failure = None, None
+            if request is None:
+                try:
+                    yield
+                except GeneratorExit:
+                    # The task is cancelled: its wait is called off, and nothing of it runs any more.
+                    for body in reversed(bodies):
+                        body.close()
+                    raise
+            else:
+                bodies.append(request)
+        if not bodies:
+            break
+    if failure is not None:
+        raise failure
+    return sent
+
+
+def function_body(evaluator: Evaluator, function: typed.Function, frame: Frame) -> Steps:
+    """The result of the function whose parameters are set in `frame`; raises `Fails` with its error."""
+    assert function.body is not None
+    try:
+        return (yield from run_block(evaluator, function.body, frame))
+    except Returns as result:
+        return result.value
+    except Leaves as failure:
+        error = failure.error
+    raise Fails(error)
+
+
+def call(evaluator: Evaluator, node: Call, frame: Frame) -> Steps:
+    """Evaluates the target and the arguments, then the call."""
+    values = yield from evaluator.expressions(_operands(node), frame)
+    return (yield from _perform(evaluator, node, values, frame))
+
+
+def spawn(evaluator: Evaluator, node: typed.Spawn, frame: Frame) -> Steps:
+    """Evaluates the target and the arguments now; the call is a task's (spec 7.fifo)."""
+    spawned = node.call
+    assert isinstance(spawned, Call)
+    values = yield from evaluator.expressions(_operands(spawned), frame)
+    # A task's own call is nested in no other.
+    outermost = Frame(agent=frame.agent, depth=None)
+    return evaluator.host.spawn(run_steps(_perform(evaluator, spawned, values, outermost)), spawned.type)
+
+
+def _operands(node: Call) -> tuple[typed.Expr, ...]:
+    match node:
+        case typed.CallCapability() | typed.CallHandler():
+            return (node.target, *node.arguments)
+        case typed.Ask():
+            return (node.prompt,)
+        case _:
+            return node.arguments
+
+
+def _perform(evaluator: Evaluator, node: Call, values: list[Value], frame: Frame) -> Steps:
+    match node:
+        case typed.CallFunction():
+            callee = Frame(frame.agent, None, _depth(frame, node.function, node.span))
+            return (yield from _run(evaluator, node.function, values, callee, node.span))
+        case typed.CallHandler():
+            handle, *arguments = values
+            callee = Frame(node.function.agent, handle, _depth(frame, node.function, node.span))
+            return (yield from _run(evaluator, node.function, arguments, callee, node.span))
+        case typed.CallCapability():
+            return (yield from _capability(evaluator, node, values, frame))
+        case typed.Ask():
+            return (yield from _ask(evaluator, frame.agent, node.type, values[0]))
+        case typed.CallBuiltin():
+            if node.builtin.waits:
+                return (yield from WAITING[node.builtin.key](evaluator, values))
+            return COMBINE[typed.CallBuiltin].combine(evaluator, node, frame, values)
+
+
+def _depth(caller: Frame, function: typed.Function, span: Span) -> int:
+    """How many recursive calls the callee is nested in, itself included; panics beyond the most (spec 4.depth)."""
+    if caller.depth is None:
+        return 0
+    depth = caller.depth + function.is_recursive
+    if depth > panics.CALL_DEPTH_MAX:
+        raise KavachPanic(panics.CALLS_TOO_DEEP, span)
+    return depth
+
+
+def _run(evaluator: Evaluator, function: typed.Function, arguments: list[Value], callee: Frame, span: Span) -> Steps:
+    evaluator.count_step(span)
+    callee.values = dict(zip(function.parameters, arguments, strict=True))
+    return (yield function_body(evaluator, function, callee))
+
+
+def _capability(evaluator: Evaluator, node: typed.CallCapability, values: list[Value], frame: Frame) -> Steps:
+    """The limits of the agents that the capability was given through, the nearest first; then the method.
+
+    The implementation runs with no agent: what it uses is its own (language.md 5)."""
+    target: LimitedCapability | CapabilityValue = values[0]
+    arguments = values[1:]
+    while isinstance(target, LimitedCapability):
+        for limit in target.agent.limits:
+            if limit.method is node.method:
+                yield from _check_limit(evaluator, target.agent, limit, arguments, frame)
+        target = target.inner
+    method = target.implementation.methods[node.method.index]
+    callee = Frame(None, None, _depth(frame, method, node.span))
+    return (yield from _run(evaluator, method, [target.payload, *arguments], callee, node.span))
+
+
+def _check_limit(
+    evaluator: Evaluator, agent: typed.Agent, limit: typed.Limit, arguments: list[Value], frame: Frame
+) -> Steps:
+    """Visits the rules in the order written; raises `Fails` with `Denied` at the first broken one (spec 8.3.order)."""
+    host = evaluator.host
+    rule_frame = Frame(depth=frame.depth, values=dict(zip(limit.parameters, arguments, strict=True)))
+    host.limit_begin(agent, limit)
+    for index, rule in enumerate(limit.rules):
+        if rule.expression is None:
+            holds = host.limit_count(index)
+        else:
+            value = yield from evaluator.expression(rule.expression, rule_frame)
+            holds = host.limit_sum(index, value) if rule.kind == "sum" else host.limit_condition(index, value)
+        if not holds:
+            assert limit.method is not None and isinstance(limit.method.error, SumType)
+            raise Fails(VariantValue(limit.method.error, limit.denied, (host.limit_refuse(index),)))
+    host.limit_commit()
+    return None
+
+
+def _ask(evaluator: Evaluator, agent: typed.Agent | None, wanted: Type, prompt: str) -> Steps:
+    answer = yield from evaluator.host.ask(agent, wanted, prompt)
+    if answer.kind == "Answered":
+        return decode(answer.text, wanted)
+    details = (answer.status, answer.text) if answer.kind == "Failed" else (answer.text,)
+    raise Fails(variant(evaluator.program.ai_error, answer.kind, *details))

@@ -1,0 +1,30 @@
+"""What one running call knows, and the shape of its evaluation."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from kavachc.interpreter.values import AgentHandle, Value
+from kavachc.semantics.typed_ast import Agent, Local
+
+# An evaluation in steps. It yields another evaluation, the body of a function that is called, and is sent that
+# body's value; or None, where its task waits. `calls.run_steps` drives it.
+Steps: TypeAlias = Generator[Any, Any, Value]
+
+
+@dataclass(eq=False, slots=True)
+class Frame:
+    """The variables of one running call.
+
+    `owners` holds, for a variable that may change its arrays in place, the token that those arrays carry
+    (`places.py`). `agent` is the agent that an `ask` here counts for; `handle` is set in handlers only. `depth` is
+    the number of recursive calls around this one (spec 4.depth), None before a task's own call.
+    """
+
+    agent: Agent | None = None
+    handle: AgentHandle | None = None
+    depth: int | None = 0
+    values: dict[Local, Value] = field(default_factory=dict)
+    owners: dict[Local, object] = field(default_factory=dict)

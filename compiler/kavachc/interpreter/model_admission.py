@@ -1,0 +1,119 @@
+"""Whether an agent's `limit Ai` lets an ask through, and what it leaves behind (spec 8.3.tokens to 8.3.observe)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from kavachc.interpreter.arithmetic import INT_MAX
+from kavachc.interpreter.model_ledger import Ledger, Window, within
+from kavachc.interpreter.model_scheduler import Task
+from kavachc.semantics.typed_ast import Agent, Limit, Rule
+
+TRIES = 3
+
+
+def largest_tokens(prompt: str, max_tokens: int) -> int:
+    """The most that an ask can take: no token is shorter than a byte (spec 8.3.largest)."""
+    return min(TRIES * (len(prompt.encode()) + max_tokens), INT_MAX)
+
+
+@dataclass(eq=False, slots=True)
+class Entrant:
+    """One ask, as its agent's limit sees it. `estimate` is the most that it can take."""
+
+    agent: Agent
+    limit: Limit
+    estimate: int
+    is_dry_run: bool
+    tokens: int = 0
+
+
+@dataclass(eq=False, slots=True)
+class AgentAsks:
+    """The asks of one agent that are under way, and the tasks whose asks wait for one of those to end."""
+
+    under_way: set[Entrant] = field(default_factory=set)
+    waiting: dict[Task, None] = field(default_factory=dict)
+
+
+class Admission:
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._asks: dict[Agent, AgentAsks] = {}
+
+    def asks_of(self, agent: Agent) -> AgentAsks:
+        return self._asks.setdefault(agent, AgentAsks())
+
+    def enter(self, entrant: Entrant) -> Literal["through", "wait"] | Rule:
+        """Checks the rules from the first on: the ask is under way, or must wait and enter again, or is refused by
+        the rule that is given back (`Ledger.refuse` has then not been called yet)."""
+        ledger = self._ledger
+        ledger.begin(entrant.agent, entrant.limit)
+        for rule in entrant.limit.rules:
+            if rule.kind == "tokens":
+                verdict = self._tokens(rule, entrant)
+                if verdict == "wait":
+                    ledger.abandon()
+                    return "wait"
+                holds = verdict == "within" or ledger.broken(rule)
+            else:
+                assert rule.kind == "count", "`limit Ai` has `tokens` and `count` rules only"
+                holds = ledger.amount(rule, 1)
+            if not holds:
+                return rule
+        ledger.commit()
+        self.asks_of(entrant.agent).under_way.add(entrant)
+        return "through"
+
+    def _tokens(self, rule: Rule, entrant: Entrant) -> Literal["within", "broken", "wait"]:
+        agent = entrant.agent
+        window = self._ledger.window(rule)
+        under_way = self.asks_of(agent).under_way
+        if agent.settings.asks_under_way == "Largest":
+            total = window.total + sum(each.estimate for each in under_way) + entrant.estimate
+            return "within" if within(rule, total) else "broken"
+        if agent.settings.asks_under_way == "NotCounted" or not under_way:
+            return "within" if within(rule, window.total) else "broken"
+        return _average(rule, window, len(under_way), agent.settings.mode == "Enforce")
+
+    def leave(self, entrant: Entrant, *, is_cancelled: bool) -> list[Task]:
+        """The ask has ended; gives the tasks whose asks may enter again now. Does nothing the second time."""
+        asks = self.asks_of(entrant.agent)
+        if entrant not in asks.under_way:
+            return []
+        asks.under_way.remove(entrant)
+        self._ledger.record_tokens(
+            entrant.agent,
+            entrant.limit,
+            lambda window: _cancelled_tokens(entrant, window) if is_cancelled else entrant.tokens,
+        )
+        woken = list(asks.waiting)
+        asks.waiting.clear()
+        return woken
+
+
+def _average(rule: Rule, window: Window, under_way: int, may_wait: bool) -> Literal["within", "broken", "wait"]:
+    """UnderWay.Average with others under way (spec 8.3.average): T + U·T/A within N, exactly."""
+    answered, total = len(window.entries), window.total
+    if answered:
+        bound = rule.bound * answered
+        estimated = total * answered + under_way * total
+        is_within = estimated < bound if rule.strict else estimated <= bound
+    else:
+        # Their size is not known yet. Where nothing waits (Observe), what is known decides.
+        is_within = not may_wait and within(rule, total)
+    if is_within:
+        return "within"
+    return "wait" if may_wait else "broken"
+
+
+def _cancelled_tokens(entrant: Entrant, window: Window) -> int:
+    """What a cancelled ask leaves: it may still be billed (spec 8.3.ask-cancelled). A dry run sent nothing."""
+    way = entrant.agent.settings.asks_under_way
+    if entrant.is_dry_run or way == "NotCounted":
+        return entrant.tokens
+    if way == "Average" and window.entries:
+        answered = len(window.entries)
+        return (int(window.total) + answered - 1) // answered
+    return entrant.estimate

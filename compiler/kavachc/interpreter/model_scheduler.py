@@ -1,0 +1,175 @@
+"""Tasks in plain Python: one at a time, first in first out, in rounds (spec chapter 7).
+
+A task is a generator. It yields where it waits, after it has arranged for `wake` to be called; closing it calls off
+whatever it waits for, since each wait cleans up after itself in a `finally`.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import deque
+from collections.abc import Callable, Generator
+from dataclasses import dataclass, field
+
+from kavachc.interpreter.arithmetic import INT_MAX
+from kavachc.interpreter.clocks import Clock
+from kavachc.interpreter.host import Outcome, TaskBody
+from kavachc.interpreter.signals import Fails
+
+CANCELLED = Outcome("cancelled")
+
+
+@dataclass(eq=False, slots=True)
+class Task:
+    """A running call. `outcome` is set when it has ended. `is_waiting` tells a task that waits from a ready one.
+    `waiters` wait for it, in the order in which they began to. `is_seen`: somebody waited for it, so its error is
+    theirs."""
+
+    body: TaskBody
+    outcome: Outcome | None = None
+    is_waiting: bool = False
+    is_cancelled: bool = False
+    is_seen: bool = False
+    waiters: dict[Task, None] = field(default_factory=dict)
+
+
+@dataclass(order=True, slots=True)
+class Timer:
+    """Fires once, in the order of (moment, order of creation)."""
+
+    moment_ns: int
+    order: int
+    fire: Callable[[], None] = field(compare=False)
+    is_off: bool = field(default=False, compare=False)
+
+
+class Scheduler:
+    """`before_idle` runs before the clock waits."""
+
+    def __init__(self, clock: Clock, before_idle: Callable[[], None] = lambda: None) -> None:
+        self.clock = clock
+        self.unseen_failures: list[Task] = []
+        self._before_idle = before_idle
+        self._ready: deque[Task] = deque()
+        self._timers: list[Timer] = []
+        self._timers_made = 0
+        self._running: Task | None = None
+        self._tasks_alive = 0
+
+    @property
+    def current(self) -> Task:
+        """The task whose code runs."""
+        assert self._running is not None
+        return self._running
+
+    def spawn(self, body: TaskBody) -> Task:
+        """A new task, at the end of the ready queue."""
+        task = Task(body)
+        self._tasks_alive += 1
+        self._ready.append(task)
+        return task
+
+    # Waits, for the task that runs.
+
+    def pause(self) -> Generator[None, None, None]:
+        """Gives way until `wake` is called for the current task."""
+        self.current.is_waiting = True
+        yield
+
+    def wake(self, task: Task) -> None:
+        """The task's wait is over: it goes to the end of the ready queue."""
+        assert task.is_waiting
+        task.is_waiting = False
+        self._ready.append(task)
+
+    def sleep(self, duration_ns: int) -> Generator[None, None, None]:
+        """Yields even for 0 or less (spec 7.yield)."""
+        task = self.current
+        timer = self._add_timer(max(0, duration_ns), lambda: self.wake(task))
+        try:
+            yield from self.pause()
+        finally:
+            timer.is_off = True
+
+    def wait(self, awaited: Task) -> Generator[None, None, Outcome]:
+        """How the task ended; does not yield when it has ended already (spec 7.yield)."""
+        awaited.is_seen = True
+        if awaited.outcome is None:
+            waiter = self.current
+            assert waiter is not awaited
+            awaited.waiters[waiter] = None
+            try:
+                yield from self.pause()
+            finally:
+                awaited.waiters.pop(waiter, None)
+        assert awaited.outcome is not None
+        return awaited.outcome
+
+    def cancel(self, task: Task) -> None:
+        """Spec 7.cancel. A ready task keeps its place in the queue, and is closed when its turn comes."""
+        if task.outcome is not None or task.is_cancelled:
+            return
+        task.is_cancelled = True
+        if task.is_waiting:
+            task.body.close()
+            self.wake(task)
+
+    # The run.
+
+    def run(self) -> None:
+        """Runs rounds until every task has ended (spec 7.round)."""
+        while self._tasks_alive:
+            if not self._ready:
+                self._wait_for_timer()
+            for _ in range(len(self._ready)):
+                self._take_turn(self._ready.popleft())
+            self._fire_due()
+
+    def _take_turn(self, task: Task) -> None:
+        self._running = task
+        if task.is_cancelled:
+            task.body.close()
+            self._end(task, CANCELLED)
+        else:
+            try:
+                task.body.send(None)
+            except StopIteration as end:
+                self._end(task, Outcome("ok", end.value))
+            except Fails as failure:
+                self._end(task, Outcome("failed", failure.error))
+            else:
+                assert task.is_waiting, "a task yields only where it waits"
+        self._running = None
+
+    def _end(self, task: Task, outcome: Outcome) -> None:
+        task.outcome = outcome
+        self._tasks_alive -= 1
+        if outcome.status == "failed":
+            self.unseen_failures.append(task)
+        for waiter in task.waiters:
+            self.wake(waiter)
+        task.waiters = {}
+
+    def _wait_for_timer(self) -> None:
+        self._drop_timers_off()
+        assert self._timers, "no task can wait for itself through others (spec 7.no-deadlock)"
+        self._before_idle()
+        self.clock.wait_until(self._timers[0].moment_ns)
+
+    def _fire_due(self) -> None:
+        """Wakes the tasks whose timers are due. A timer that one of them makes is for a later round."""
+        self._drop_timers_off()
+        while self._timers and self._timers[0].moment_ns <= self.clock.monotonic_ns():
+            heapq.heappop(self._timers).fire()
+            self._drop_timers_off()
+
+    def _drop_timers_off(self) -> None:
+        while self._timers and self._timers[0].is_off:
+            heapq.heappop(self._timers)
+
+    def _add_timer(self, duration_ns: int, fire: Callable[[], None]) -> Timer:
+        self._timers_made += 1
+        moment_ns = min(self.clock.monotonic_ns() + duration_ns, INT_MAX)
+        timer = Timer(moment_ns, self._timers_made, fire)
+        heapq.heappush(self._timers, timer)
+        return timer

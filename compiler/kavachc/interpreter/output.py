@@ -1,0 +1,58 @@
+"""Standard output and standard error of an interpreted program.
+
+stdout is buffered; it is written out before anything goes to stderr, so that a reader of both sees one order. Bytes go
+to the file descriptors themselves: Python's own buffers would try again, and complain, after a pipe was closed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Callable
+
+from kavachc.interpreter.signals import ProgramStops
+
+BUFFER_BYTES_MAX = 16 * 1024
+
+Write = Callable[[bytes], None]
+
+
+def write_to_descriptor(descriptor: int) -> Write:
+    def write(content: bytes) -> None:
+        remaining = memoryview(content)
+        while remaining:
+            remaining = remaining[os.write(descriptor, remaining) :]
+
+    return write
+
+
+class Output:
+    """`write_stdout` and `write_stderr` take bytes and write all of them, or raise OSError."""
+
+    def __init__(self, write_stdout: Write | None = None, write_stderr: Write | None = None) -> None:
+        if write_stdout is None or write_stderr is None:
+            sys.stdout.flush()
+            sys.stderr.flush()
+        self._write_stdout = write_stdout or write_to_descriptor(1)
+        self._write_stderr = write_stderr or write_to_descriptor(2)
+        self._buffer = bytearray()
+
+    def print_line(self, text: str) -> None:
+        self._buffer += text.encode()
+        self._buffer += b"\n"
+        if len(self._buffer) >= BUFFER_BYTES_MAX:
+            self.flush()
+
+    def error_line(self, text: str) -> None:
+        self.flush()
+        with contextlib.suppress(OSError):  # There is nowhere left to say so.
+            self._write_stderr(f"{text}\n".encode())
+
+    def flush(self) -> None:
+        """Writes out what was printed; a stdout that takes no more ends the program."""
+        content, self._buffer = bytes(self._buffer), bytearray()
+        try:
+            self._write_stdout(content)
+        except OSError:
+            raise ProgramStops("error: cannot write to stdout", 1) from None

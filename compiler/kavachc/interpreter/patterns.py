@@ -1,0 +1,35 @@
+"""Whether a pattern fits a value; the names in it are bound as it goes, left to right."""
+
+from __future__ import annotations
+
+from kavachc.interpreter.frames import Frame
+from kavachc.interpreter.values import RecordValue, Value, VariantValue
+from kavachc.semantics import typed_ast as typed
+
+
+def matches(pattern: typed.Pattern, value: Value, frame: Frame) -> bool:
+    match pattern:
+        case typed.WildcardPattern():
+            return True
+        case typed.BindPattern():
+            frame.values[pattern.local] = value
+            return True
+        case typed.LiteralPattern():
+            return bool(value == pattern.value)
+        case typed.RangePattern():
+            return pattern.start <= value < pattern.end or (pattern.inclusive and value == pattern.end)
+        case typed.VariantPattern():
+            return value.variant == pattern.variant and _fields_match(pattern.fields, value, frame)
+        case typed.RecordPattern():
+            return _fields_match(pattern.fields, value, frame)
+        case typed.ErrorPattern():
+            held = value.sum if isinstance(value, VariantValue) else value.record
+            return held is pattern.held and matches(pattern.inner, value, frame)
+        case typed.OrPattern():
+            return any(matches(alternative, value, frame) for alternative in pattern.alternatives)
+
+
+def _fields_match(
+    fields: tuple[tuple[int, typed.Pattern], ...], value: RecordValue | VariantValue, frame: Frame
+) -> bool:
+    return all(matches(pattern, value.fields[index], frame) for index, pattern in fields)

@@ -1,0 +1,65 @@
+"""Runs a program in the interpreter: the `interp` engines."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from kavachc.interpreter.calls import function_body, run_steps
+from kavachc.interpreter.evaluator import Evaluator
+from kavachc.interpreter.frames import Frame
+from kavachc.interpreter.model_host import ModelHost
+from kavachc.interpreter.output import Output
+from kavachc.interpreter.signals import KavachPanic, ProgramStops
+from kavachc.interpreter.stack import with_large_stack
+from kavachc.options import RunOptions
+from kavachc.semantics.typed_ast import Program
+
+HostKind = Literal["model", "native"]
+STATUS_PANIC = 101
+STATUS_FAILED = 1
+
+
+def interpret(
+    program: Program, options: RunOptions, host_kind: HostKind = "model", output: Output | None = None
+) -> int:
+    """Runs `main` and gives the exit status. `program` has no errors and its constants are evaluated. `output` is
+    where stdout and stderr go, the process's own by default."""
+    shown = output or Output()
+    return with_large_stack(lambda: _reporting(program, options, host_kind, shown))
+
+
+def _reporting(program: Program, options: RunOptions, host_kind: HostKind, output: Output) -> int:
+    try:
+        try:
+            return _run(program, options, host_kind, output)
+        except KavachPanic as panic:
+            return _stopped(output, panic.report(), STATUS_PANIC)
+        except RecursionError:
+            return _stopped(output, "panic: an expression is nested too deeply", STATUS_PANIC)
+        except MemoryError:
+            return _stopped(output, "panic: out of memory", STATUS_PANIC)
+    except ProgramStops as stop:
+        return _stopped_quietly(output, stop)
+
+
+def _run(program: Program, options: RunOptions, host_kind: HostKind, output: Output) -> int:
+    if host_kind == "native":
+        from kavachc.interpreter.native_host import run_native
+
+        return run_native(program, options, output)
+    host = ModelHost(program, options, output)
+    evaluator = Evaluator(program, host)
+    return host.run(run_steps(function_body(evaluator, program.main, Frame())))
+
+
+def _stopped(output: Output, line: str, status: int) -> int:
+    output.error_line(line)
+    return status
+
+
+def _stopped_quietly(output: Output, stop: ProgramStops) -> int:
+    """What was printed comes out first, unless it is stdout itself that stopped the program."""
+    try:
+        return _stopped(output, stop.message, stop.status)
+    except ProgramStops as second:
+        return _stopped(output, second.message, second.status)

@@ -1,0 +1,286 @@
+"""The scripted model: replies from a JSON file, in the order in which requests arrive (spec 8.4.script).
+
+Every key and value is checked, and a mistake named with its place: a script that is quietly misread would make a test
+that proves nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from kavachc.interpreter.arithmetic import INT_MAX
+from kavachc.interpreter.decode import DEPTH_MAX, Misfit, Number, Object, read_json
+from kavachc.interpreter.show import DURATION_UNITS
+
+# An answer stands inside the file's object, the array of replies and its reply.
+SCRIPT_DEPTH_MAX = DEPTH_MAX + 3
+
+Stop = Literal["complete", "refusal", "cut_off"]
+STOP_REASONS: dict[str, Stop] = {
+    "end_turn": "complete",
+    "stop_sequence": "complete",
+    "refusal": "refusal",
+    "max_tokens": "cut_off",
+    "model_context_window_exceeded": "cut_off",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ModelAnswer:
+    text: str
+    stop: Stop
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFailure:
+    """An HTTP status from 400 up. `retry_after` is the header's value as it came."""
+
+    status: int
+    message: str
+    error_code: str = ""
+    retry_after: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """The connection closed without an answer."""
+
+
+ModelReply: TypeAlias = ModelAnswer | ModelFailure | Dropped
+
+
+@dataclass(slots=True)
+class ScriptedReply:
+    reply: ModelReply
+    delay_ns: int
+    times_left: int
+    when: str | None
+
+
+@dataclass(slots=True)
+class Script:
+    """`capacity` holds (from when on, how many may be under way), ascending; before the first, and without any, there
+    is no bound."""
+
+    replies: list[ScriptedReply]
+    then: Literal["repeat_last", "fail"] = "repeat_last"
+    capacity: list[tuple[int, int]] = field(default_factory=list)
+
+    def next(self, prompt: str) -> ScriptedReply | None:
+        """The reply for a request that arrives now: those with a `when` that fits first; None when none is left."""
+        matching = [reply for reply in self.replies if reply.when is not None and reply.when in prompt]
+        plain = [reply for reply in self.replies if reply.when is None]
+        for reply in matching + plain:
+            if reply.times_left > 0:
+                reply.times_left -= 1
+                return reply
+        candidates = plain or matching
+        return candidates[-1] if self.then == "repeat_last" and candidates else None
+
+    def capacity_at(self, since_start_ns: int) -> int | None:
+        current = [capacity for from_ns, capacity in self.capacity if from_ns <= since_start_ns]
+        return current[-1] if current else None
+
+
+class ScriptError(Exception):
+    """The script is not valid; says what is wrong and where."""
+
+
+def load_script(path: str) -> Script:
+    """Reads the file; raises `ScriptError`."""
+    try:
+        content = Path(path).read_bytes()
+    except OSError:
+        raise ScriptError("cannot be read") from None
+    try:
+        text = content.decode()
+    except UnicodeDecodeError:
+        raise ScriptError("not valid UTF-8") from None
+    return read_script(text)
+
+
+def read_script(text: str) -> Script:
+    """The script that a JSON text is; raises `ScriptError`."""
+    try:
+        content = read_json(text, SCRIPT_DEPTH_MAX)
+    except Misfit as problem:
+        raise ScriptError(f"no valid JSON: {problem}") from None
+    keys = _keys(content, {"replies": _replies, "then": _then, "capacity": _capacity}, "")
+    if "replies" not in keys:
+        raise ScriptError('the key "replies" is missing')
+    return Script(**keys)
+
+
+def _keys(item: Any, readers: dict[str, Callable[[Any, str], Any]], path: str) -> dict[str, Any]:
+    """An object with some of these keys, each at most once, each value read by its reader."""
+    if not isinstance(item, Object):
+        raise _invalid(path, "expected an object")
+    keys: dict[str, Any] = {}
+    for name, value in item.members:
+        if name not in readers:
+            raise _invalid(path, f'unknown key "{name}"')
+        place = f"{path}.{name}" if path else name
+        if name in keys:
+            raise _invalid(place, "the key is given twice")
+        keys[name] = readers[name](value, place)
+    return keys
+
+
+def _invalid(path: str, problem: str) -> ScriptError:
+    # Surrogate halves in a key cannot be written out.
+    shown = problem.encode(errors="replace").decode()
+    return ScriptError(f"{path}: {shown}" if path else shown)
+
+
+def _replies(item: Any, path: str) -> list[ScriptedReply]:
+    if not isinstance(item, list):
+        raise _invalid(path, "expected an array of replies")
+    return [_reply(part, f"{path}[{index}]") for index, part in enumerate(item)]
+
+
+def _reply(item: Any, path: str) -> ScriptedReply:
+    keys = _keys(item, REPLY_KEYS, path)
+    kinds = [name for name in ("answer", "text", "status", "drop") if name in keys]
+    if len(kinds) != 1:
+        raise _invalid(path, 'needs exactly one of "answer", "text", "status" and "drop"')
+    for name in ("input_tokens", "output_tokens", "stop_reason"):
+        if name in keys and kinds[0] not in ("answer", "text"):
+            raise _invalid(path, f'"{name}" goes with "answer" or "text" only')
+    for name in ("headers", "message", "error_code"):
+        if name in keys and kinds[0] != "status":
+            raise _invalid(path, f'"{name}" goes with "status" only')
+    return ScriptedReply(_model_reply(keys, kinds[0]), keys.get("delay", 0), keys.get("times", 1), keys.get("when"))
+
+
+def _model_reply(keys: dict[str, Any], kind: str) -> ModelReply:
+    if kind == "drop":
+        return Dropped()
+    if kind == "status":
+        status = keys["status"]
+        message = keys.get("message", f"status {status}")
+        return ModelFailure(status, message, keys.get("error_code", ""), keys.get("headers", ""))
+    tokens = min(keys.get("input_tokens", 60) + keys.get("output_tokens", 10), INT_MAX)
+    return ModelAnswer(keys[kind], keys.get("stop_reason", "complete"), tokens)
+
+
+def _whole_number(least: int, most: int) -> Callable[[Any, str], int]:
+    def read(item: Any, path: str) -> int:
+        is_whole = isinstance(item, Number) and re.fullmatch(r"-?[0-9]{1,19}", item.text) and item.text != "-0"
+        if is_whole and least <= int(item.text) <= most:
+            return int(item.text)
+        if least == most:
+            raise _invalid(path, f'expected {least}, or a text such as "2s"')
+        bounds = f"{least} up" if most == INT_MAX else f"{least} to {most}"
+        raise _invalid(path, f"expected a whole number from {bounds}")
+
+    return read
+
+
+def _text(item: Any, path: str) -> str:
+    if not isinstance(item, str):
+        raise _invalid(path, "expected a text")
+    if any("\ud800" <= character <= "\udfff" for character in item):
+        raise _invalid(path, "half of a surrogate pair is no text")
+    return item
+
+
+def _when(item: Any, path: str) -> str:
+    text = _text(item, path)
+    if not text:
+        raise _invalid(path, "expected a text that is not empty")
+    return text
+
+
+def _literally_true(item: Any, path: str) -> bool:
+    if item is not True:
+        raise _invalid(path, "expected true")
+    return True
+
+
+def _duration(item: Any, path: str) -> int:
+    parts = re.fullmatch(r"([0-9]{1,19})([a-z]+)", _text(item, path))
+    units = dict(DURATION_UNITS)
+    if parts and parts[2] in units:
+        duration_ns = int(parts[1]) * units[parts[2]]
+        if duration_ns <= INT_MAX:
+            return duration_ns
+    raise _invalid(path, 'expected a duration such as "50ms"')
+
+
+def _stop_reason(item: Any, path: str) -> Stop:
+    text = _text(item, path)
+    if text not in STOP_REASONS:
+        *first, last = (f'"{name}"' for name in STOP_REASONS)
+        raise _invalid(path, f"expected {', '.join(first)} or {last}")
+    return STOP_REASONS[text]
+
+
+def _headers(item: Any, path: str) -> str:
+    """The value of `retry-after`, the only header that means anything here."""
+    if not isinstance(item, Object):
+        raise _invalid(path, "expected an object of texts")
+    values = {name.lower(): _text(value, path) for name, value in item.members}
+    return values.get("retry-after", "")
+
+
+def _then(item: Any, path: str) -> str:
+    if item not in ("repeat_last", "fail"):
+        raise _invalid(path, 'expected "repeat_last" or "fail"')
+    return _text(item, path)
+
+
+def _capacity(item: Any, path: str) -> list[tuple[int, int]]:
+    if isinstance(item, Number):
+        return [(0, _whole_number(0, INT_MAX)(item, path))]
+    wanted = _invalid(path, "expected a number, or a list of [time, number] with ascending times")
+    if not isinstance(item, list):
+        raise wanted
+    steps: list[tuple[int, int]] = []
+    for pair in item:
+        if not isinstance(pair, list) or len(pair) != 2:
+            raise wanted
+        from_ns = _whole_number(0, 0)(pair[0], path) if isinstance(pair[0], Number) else _duration(pair[0], path)
+        if steps and from_ns <= steps[-1][0]:
+            raise wanted
+        steps.append((from_ns, _whole_number(0, INT_MAX)(pair[1], path)))
+    return steps
+
+
+def _answer(item: Any, path: str) -> str:
+    """The value as JSON without white space; numbers stay as they were written."""
+    if isinstance(item, Number):
+        return item.text
+    if isinstance(item, list):
+        return f"[{','.join(_answer(part, path) for part in item)}]"
+    if isinstance(item, Object):
+        members = (f"{_answer(name, path)}:{_answer(value, path)}" for name, value in item.members)
+        return f"{{{','.join(members)}}}"
+    # Escapes half of a surrogate pair again, which could not be written otherwise.
+    return json.dumps(item, ensure_ascii=isinstance(item, str) and not _is_text(item))
+
+
+def _is_text(text: str) -> bool:
+    return not any("\ud800" <= character <= "\udfff" for character in text)
+
+
+REPLY_KEYS: dict[str, Callable[[Any, str], Any]] = {
+    "answer": _answer,
+    "text": _text,
+    "status": _whole_number(400, 599),
+    "drop": _literally_true,
+    "input_tokens": _whole_number(0, INT_MAX),
+    "output_tokens": _whole_number(0, INT_MAX),
+    "stop_reason": _stop_reason,
+    "headers": _headers,
+    "message": _text,
+    "error_code": _text,
+    "delay": _duration,
+    "times": _whole_number(1, INT_MAX),
+    "when": _when,
+}

@@ -1,0 +1,61 @@
+"""How control leaves the middle of an evaluation: one small exception for each way.
+
+`Fails` and `Leaves` are kept apart so that `f(try g()) catch e => …` catches what `f` fails with and not what `g`
+fails with: a call that failed raises `Fails`; a `try` or `fail` turns the error into `Leaves`, which no `catch` sees,
+and which becomes the `Fails` of the function that it leaves.
+"""
+
+from __future__ import annotations
+
+from kavachc.interpreter.values import Value
+from kavachc.source import Span
+
+
+class Fails(Exception):
+    """A call failed with `error`."""
+
+    def __init__(self, error: Value) -> None:
+        self.error = error
+
+
+class Leaves(Exception):
+    """The running function ends with `error`."""
+
+    def __init__(self, error: Value) -> None:
+        self.error = error
+
+
+class Returns(Exception):
+    """The running function ends with `value`."""
+
+    def __init__(self, value: Value) -> None:
+        self.value = value
+
+
+class Breaks(Exception):
+    """The innermost loop ends."""
+
+
+class Continues(Exception):
+    """The innermost loop goes on to its next turn."""
+
+
+class KavachPanic(Exception):
+    """A bug in the Kavach program (spec 4.panic)."""
+
+    def __init__(self, message: str, span: Span) -> None:
+        super().__init__(message)
+        self.message = message
+        self.span = span
+
+    def report(self) -> str:
+        return f"panic: {self.message} at {self.span.place()}"
+
+
+class ProgramStops(Exception):
+    """The program ends now with `status`, after `message` on stderr: nothing of it runs any more."""
+
+    def __init__(self, message: str, status: int) -> None:
+        super().__init__(message)
+        self.message = message
+        self.status = status

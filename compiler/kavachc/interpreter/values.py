@@ -1,0 +1,81 @@
+"""What the interpreter computes with (spec 2).
+
+Int, Duration and Instant are `int`, Float `float`, Bool `bool`, String `str`, the value of nothing `None`. The other
+values are the classes below. An error is the value itself: `ToError` changes nothing.
+
+Records and variants never change. An array changes in place only for the one variable that owns it (`places.py`);
+to everyone else it never changes either. So no two names ever share state.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from kavachc.semantics.typed_ast import Agent, Implementation
+from kavachc.semantics.types import RecordType, SumType
+
+# A value's type is known from the typed tree, so Python's own checks would only repeat the checker's.
+Value: TypeAlias = Any
+
+
+@dataclass(eq=False, slots=True)
+class ArrayValue:
+    """`owner` is the token of the variable that may change `items` in place, None when there is none."""
+
+    items: list[Value]
+    owner: object | None = None
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class RecordValue:
+    record: RecordType
+    fields: tuple[Value, ...]
+
+    def field(self, name: str) -> Value:
+        index = self.record.field_index(name)
+        assert index is not None, f"{self.record} has no field {name}"
+        return self.fields[index]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class VariantValue:
+    sum: SumType
+    variant: int
+    fields: tuple[Value, ...] = ()
+
+    @property
+    def name(self) -> str:
+        return self.sum.variants[self.variant].name
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class CapabilityValue:
+    """A record, seen as a capability that it implements."""
+
+    implementation: Implementation
+    payload: RecordValue
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class LimitedCapability:
+    """A capability as the handlers of `agent` see it: its calls pass the agent's limits first (spec 8.3.agent).
+    `inner` may be limited itself, when one agent's handler started another with what it was given."""
+
+    agent: Agent
+    inner: CapabilityValue | LimitedCapability
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class AgentHandle:
+    """A started agent; `capabilities` in the order of `agent.capabilities`."""
+
+    agent: Agent
+    capabilities: tuple[CapabilityValue | LimitedCapability, ...]
+
+
+def variant(sum_type: SumType, name: str, *fields: Value) -> VariantValue:
+    """The variant `name` of a sum of the prelude."""
+    index = sum_type.variant_index(name)
+    assert index is not None, f"{sum_type} has no variant {name}"
+    return VariantValue(sum_type, index, fields)
