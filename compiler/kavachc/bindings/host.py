@@ -131,7 +131,7 @@ class HostTable:
         def look_up(_: Any, at: int, length: int, out: Any) -> None:
             found = find(_bytes(at, length))
             if found is not None:
-                out.contents = self._kept.text(found)
+                out[0] = self._kept.text(found)
 
         return self.guard(None, look_up)
 

@@ -1,0 +1,285 @@
+"""Runs Python generators as Kavach tasks on the native runtime: a coroutine is a number, `resume` is a callback.
+
+    def main(program):
+        answer = yield from program.ask(0, kind, "prompt")
+        program.print(answer.kind)
+
+    result = run(main, agents=[...], test_model={...})
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Generator
+from contextlib import suppress
+from ctypes import CDLL, addressof, byref, c_int64, cast, c_void_p
+from dataclasses import dataclass, field
+from typing import Any
+
+from kavachc.backend.runtime_build import runtime_library
+from kavachc.bindings import abi
+from kavachc.bindings.descriptors import (
+    NOTHING,
+    STRING,
+    Agent,
+    Description,
+    Descriptors,
+    buffer_for,
+    read_text,
+    read_value,
+)
+from kavachc.bindings.host import Host, HostTable
+from kavachc.bindings.library import load_library
+
+SECOND = 1_000_000_000
+MODEL_PATH = "model.json"
+REPORT_PATH = "report.txt"
+
+Body = Generator[None, None, None]
+
+
+@dataclass
+class MemoryHost(Host):
+    """Keeps what is written; clocks stand still unless a test moves them."""
+
+    environment_values: dict[bytes, bytes] = field(default_factory=dict)
+    files: dict[bytes, bytes] = field(default_factory=dict)
+    now_ns: int = 0
+    written: dict[int, bytearray] = field(default_factory=lambda: {1: bytearray(), 2: bytearray()})
+
+    def write(self, descriptor: int, content: bytes) -> bool:
+        self.written[descriptor] += content
+        return True
+
+    def monotonic_ns(self) -> int:
+        return self.now_ns
+
+    def random(self) -> int:
+        return 0
+
+    def sleep(self, duration_ns: int) -> None:
+        self.now_ns += duration_ns
+
+    def environment(self, name: bytes) -> bytes | None:
+        return self.environment_values.get(name)
+
+    def read_file(self, path: bytes) -> bytes | None:
+        return self.files.get(path)
+
+    def write_file(self, path: bytes, content: bytes) -> bool:
+        self.files[path] = content
+        return True
+
+    def exit(self, status: int) -> None:
+        """Native code ends here; `run_to_exit` reads what was written from the pipes."""
+        for descriptor, content in self.written.items():
+            os.write(descriptor, bytes(content))
+        os._exit(status)
+
+
+@dataclass
+class Answer:
+    kind: str
+    status: int
+    text: str
+    value: Any = None
+
+
+@dataclass
+class Result:
+    status: int
+    out: str
+    err: str
+    report: str
+    answers: list[Answer]
+
+
+@dataclass
+class Coroutine:
+    body: Body
+    out: Any
+    parent: int | None
+
+
+class Program:
+    """What a test's generators call."""
+
+    def __init__(self, library: CDLL, agents: list[Agent]) -> None:
+        self.library = library
+        self.descriptors = Descriptors()
+        self.agents = agents
+        self.answers: list[Answer] = []
+        self._coroutines: dict[int, Coroutine] = {}
+        self._next = 1
+        self._current = 0
+
+    def print(self, text: str) -> None:
+        string = self._string(text)
+        self.library.kv_print(string)
+        self._free(string)
+
+    def sleep(self, duration_ns: int) -> Body:
+        if not self.library.kv_sleep(duration_ns, self._current):
+            yield
+
+    def spawn(self, body: Body) -> int:
+        task = self.library.kv_task_new(byref(self.descriptors.type(NOTHING)))
+        first = self._create(body, self.library.kv_task_outcome(task), None)
+        self.library.kv_task_start(task, first)
+        return int(task)
+
+    def wait(self, task: int) -> Generator[None, None, abi.Status]:
+        if not self.library.kv_task_wait(task, self._current):
+            yield
+        return abi.Status(self.library.kv_task_outcome(task).contents.status)
+
+    def cancel(self, task: int) -> None:
+        self.library.kv_task_cancel(task)
+
+    def ask(self, agent: int, kind: Description, prompt: str) -> Generator[None, None, Answer]:
+        answer = abi.Answer()
+        native_type = self.descriptors.type(kind)
+        string = self._string(prompt)
+        try:
+            if not self.library.kv_ask(agent, byref(native_type), string, byref(answer), self._current):
+                yield
+        finally:
+            self._free(string)
+        name = abi.AnswerKind(answer.kind).name
+        text = read_text(answer.text)
+        value = self._decode(kind, answer) if name == "ANSWERED" else None
+        self._free(answer.text)
+        self.answers.append(Answer(name, answer.status, text, value))
+        return self.answers[-1]
+
+    def call(self, agent: int, limit: int, amounts: list[int | float | bool | None]) -> str | None:
+        """One call against a limit, one amount for each rule; the reason when it is refused."""
+        library = self.library
+        library.kv_limit_begin(agent, limit)
+        for index, (rule, amount) in enumerate(zip(self.agents[agent].limits[limit].rules, amounts, strict=True)):
+            match rule.kind:
+                case abi.RuleKind.CONDITION:
+                    passes = library.kv_limit_condition(index, amount)
+                case abi.RuleKind.SUM_INT:
+                    passes = library.kv_limit_sum_int(index, amount)
+                case abi.RuleKind.SUM_FLOAT:
+                    passes = library.kv_limit_sum_float(index, amount)
+                case _:
+                    passes = library.kv_limit_count(index)
+            if not passes:
+                reason = library.kv_limit_refuse(index)
+                text = read_text(reason)
+                self._free(reason)
+                return text
+        library.kv_limit_commit()
+        return None
+
+    def _decode(self, kind: Description, answer: abi.Answer) -> Any:
+        native_type = self.descriptors.type(kind)
+        room = buffer_for(native_type)
+        self.library.kv_decode(byref(native_type), answer.text, room)
+        value = read_value(kind, addressof(room))
+        self.library.kv_release_value(byref(native_type), room)
+        return value
+
+    def _string(self, text: str) -> Any:
+        encoded = text.encode()
+        return self.library.kv_string_new(encoded, len(encoded))
+
+    def _free(self, string: Any) -> None:
+        """Gives up one count of a string."""
+        room = c_void_p(cast(string, c_void_p).value)
+        self.library.kv_release_value(byref(self.descriptors.type(STRING)), byref(room))
+
+    def _create(self, body: Body, out: Any, parent: int | None) -> int:
+        number = self._next
+        self._next += 1
+        self._coroutines[number] = Coroutine(body, out, parent)
+        return number
+
+    def start_main(self, body: Body, out: Any, parent: int | None) -> int:
+        return self._create(body, out, parent)
+
+    def resume(self, number: int) -> None:
+        self._current = number
+        coroutine = self._coroutines[number]
+        if self.library.kv_cancelled():
+            coroutine.body.close()
+            coroutine.out.contents.status = abi.Status.CANCELLED
+        else:
+            with suppress(StopIteration):
+                next(coroutine.body)
+                return
+            coroutine.out.contents.status = abi.Status.OK
+        del self._coroutines[number]
+        self.library.kv_return(coroutine.parent)
+
+
+def run(
+    main: Callable[[Program], Body],
+    *,
+    agents: list[Agent] | None = None,
+    test_model: dict[str, Any] | bytes | None = None,
+    dry_run: bool = False,
+    virtual_time: bool = True,
+    host: MemoryHost | None = None,
+    uses_model: bool = True,
+) -> Result:
+    library = load_library(runtime_library())
+    program = Program(library, agents or [])
+    host = host or MemoryHost()
+    if test_model is not None:
+        content = test_model if isinstance(test_model, bytes) else json.dumps(test_model).encode()
+        host.files[MODEL_PATH.encode()] = content
+    table = HostTable(host, library)
+    depth = c_int64()
+    native = abi.Program(
+        abi.MainFunction(table.guard(0, lambda out, parent: program.start_main(main(program), out, parent))),
+        abi.ResumeFunction(table.guard(None, program.resume)),
+        byref_pointer(depth),
+        program.descriptors.agents(program.agents),
+        len(program.agents),
+        cast(library.kv_ledger_part, abi.PartFunction),
+        cast(library.kv_model_part, abi.PartFunction) if uses_model else abi.PartFunction(),
+    )
+    options = program.descriptors.kept.options(
+        dry_run=dry_run,
+        virtual_time=virtual_time,
+        test_model=MODEL_PATH if test_model is not None else None,
+        report=REPORT_PATH,
+    )
+    status = library.kv_run(byref(native), byref(table.table), byref(options))
+    return Result(
+        status,
+        host.written[1].decode(),
+        host.written[2].decode(),
+        host.files.get(REPORT_PATH.encode(), b"").decode(),
+        program.answers,
+    )
+
+
+def byref_pointer(value: c_int64) -> Any:
+    return abi.POINTER(c_int64)(value)
+
+
+def run_to_exit(action: Callable[[], Any]) -> tuple[int, str, str]:
+    """Runs something that ends the process, in a child: its status, stdout and stderr."""
+    load_library(runtime_library())
+    ends = [os.pipe(), os.pipe()]
+    child = os.fork()
+    if child == 0:
+        for descriptor, (_, write_end) in zip((1, 2), ends, strict=True):
+            os.dup2(write_end, descriptor)
+        try:
+            action()
+        finally:
+            os._exit(99)
+    texts = []
+    for read_end, write_end in ends:
+        os.close(write_end)
+    for read_end, _ in ends:
+        with os.fdopen(read_end, "rb") as stream:
+            texts.append(stream.read().decode())
+    _, status = os.waitpid(child, 0)
+    return os.waitstatus_to_exitcode(status), texts[0], texts[1]
