@@ -135,7 +135,7 @@ def show_float(value: float) -> str:
 
 
 def _digits(value: float) -> tuple[str, int]:
-    """The shortest digits d1 d2 … and the exponent of `d1.d2…` times ten to the `exponent`, of a finite value above zero."""
+    """The shortest digits and the power of ten of the first of them, of a finite value above zero."""
     mantissa, _, power = repr(value).partition("e")
     whole, _, fraction = mantissa.partition(".")
     exponent = int(power or "0") + len(whole) - 1

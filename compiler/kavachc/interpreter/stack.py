@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 STACK_BYTES = 512 * 1024 * 1024
-# Each level of Python calls takes less than a kilobyte of the stack (measured: 0.5 KB for a generator).
+# Each level of Python calls takes about 400 bytes of the stack where it is a generator, otherwise none (measured).
 RECURSION_MAX = 300_000
 
 Result = TypeVar("Result")
@@ -31,7 +31,7 @@ def with_large_stack(function: Callable[[], Result]) -> Result:
 
     size_before = threading.stack_size(STACK_BYTES)
     limit_before = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(limit_before, RECURSION_MAX))
+    sys.setrecursionlimit(RECURSION_MAX)
     try:
         # A daemon, so that Ctrl-C, which only the main thread sees, ends the process.
         thread = threading.Thread(target=target, daemon=True)
