@@ -1,7 +1,9 @@
 //! Panics of the program, and the runtime's own mistakes.
 
-const std = @import("std");
+const abi = @import("abi.zig");
 const host = @import("host.zig");
+const show = @import("show.zig");
+const text = @import("text.zig");
 
 pub const status_panic = 101;
 
@@ -38,13 +40,18 @@ pub export fn kv_panic(message: [*]const u8, message_length: i64, place: [*]cons
 }
 
 pub export fn kv_panic_index(index: i64, length: i64, place: [*]const u8, place_length: i64) callconv(.c) noreturn {
-    var buffer: [96]u8 = undefined;
-    const message = std.fmt.bufPrint(&buffer, "index {d} is out of range: the length is {d}", .{ index, length });
-    panicAt(message catch unreachable, place[0..@intCast(place_length)]);
+    var message: abi.Text = .{};
+    text.append(&message, "index ");
+    show.int(&message, index);
+    text.append(&message, " is out of range: the length is ");
+    show.int(&message, length);
+    panicAt(message.slice(), place[0..@intCast(place_length)]);
 }
 
 pub export fn kv_panic_shift(amount: i64, place: [*]const u8, place_length: i64) callconv(.c) noreturn {
-    var buffer: [96]u8 = undefined;
-    const message = std.fmt.bufPrint(&buffer, "shift by {d} is outside 0..63", .{amount});
-    panicAt(message catch unreachable, place[0..@intCast(place_length)]);
+    var message: abi.Text = .{};
+    text.append(&message, "shift by ");
+    show.int(&message, amount);
+    text.append(&message, " is outside 0..63");
+    panicAt(message.slice(), place[0..@intCast(place_length)]);
 }
