@@ -277,7 +277,11 @@ class ToCapability(Expr):
 
 @dataclass(frozen=True, slots=True)
 class Block(Expr):
-    """`result` is evaluated last and gives the value; None: the block gives nothing (or never ends)."""
+    """`result` is evaluated last and gives the value; None: the block gives nothing (or never ends).
+
+    A block in which a statement never ends has the type NEVER and no result: a statement that leaves, or a
+    `While` on the literal `true` without a `break` of its own.
+    """
 
     statements: tuple[Statement, ...]
     result: Expr | None
@@ -317,7 +321,10 @@ class Try(Expr):
 
 @dataclass(frozen=True, slots=True)
 class Catch(Expr):
-    """The operand's value, or the handler's with the error in `binder`."""
+    """The operand's value, or the handler's with the error in `binder`.
+
+    Where the value is not needed `type` is `()` whatever the operand gives: then the value is dropped.
+    """
 
     operand: Expr
     error: Type
@@ -626,7 +633,8 @@ class Implementation:
 
 @dataclass(slots=True)
 class Program:
-    """Everything that one program declares, the prelude's types included."""
+    """Everything that one program declares, the prelude's types included. `functions` are all that have a body:
+    functions, methods and handlers, as they stand in the source."""
 
     functions: list[Function]
     records: list[RecordType]

@@ -1,0 +1,120 @@
+"""Arguments of calls, variants and records: which value goes where, in the order in which they are evaluated."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kavachc.diagnostics import codes
+from kavachc.diagnostics.diagnostic import Label
+from kavachc.semantics import typed_ast as typed
+from kavachc.semantics.body import Body
+from kavachc.semantics.types import NEVER, Type
+from kavachc.semantics.wording import are, counted, near_miss, quoted
+from kavachc.source import Span
+from kavachc.syntax import ast
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A parameter or a field that an argument may go to."""
+
+    name: str
+    type: Type
+    has_default: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What the arguments are for: its `name` for messages, `kind` is `parameter` or `field`."""
+
+    name: str
+    kind: str
+    shape: str
+    slots: Sequence[Slot]
+
+
+def check_arguments(
+    body: Body, span: Span, target: Target, arguments: Sequence[ast.Argument]
+) -> list[tuple[int, typed.Expr]]:
+    """(index of the slot, value) as written. What does not fit is reported, and left out."""
+    placed: dict[int, Span] = {}
+    values: list[tuple[int, typed.Expr]] = []
+    named_seen = False
+    for position, argument in enumerate(arguments):
+        index: int | None
+        if argument.name is None:
+            if named_seen:
+                example = target.slots[position].name if position < len(target.slots) else "name"
+                body.report(codes.POSITIONAL_AFTER_NAMED, argument.span, argument=example)
+                return values
+            if position >= len(target.slots):
+                _report_too_many(body, argument.span, target, len(arguments))
+                return values
+            index = position
+        else:
+            named_seen = True
+            index = _slot_named(body, target, argument.name)
+            if index is None:
+                return values
+        if index in placed:
+            labels = (Label(placed[index], "first given here"),)
+            body.report(codes.ARGUMENT_TWICE, argument.span, argument=target.slots[index].name, labels=labels)
+            continue
+        placed[index] = argument.span
+        values.append((index, body.value(argument.value, target.slots[index].type)))
+    missing = [slot.name for index, slot in enumerate(target.slots) if index not in placed and not slot.has_default]
+    if missing:
+        body.report(
+            codes.ARGUMENT_MISSING, span, name=target.name, missing=quoted(missing), help=f"write `{target.shape}`"
+        )
+    return values
+
+
+def _slot_named(body: Body, target: Target, name: ast.Identifier) -> int | None:
+    for index, slot in enumerate(target.slots):
+        if slot.name == name.text:
+            return index
+    help_text = near_miss(name.text, [slot.name for slot in target.slots]) or f"write `{target.shape}`"
+    body.report(
+        codes.ARGUMENT_UNKNOWN, name.span, name=target.name, kind=target.kind, argument=name.text, help=help_text
+    )
+    return None
+
+
+def _report_too_many(body: Body, span: Span, target: Target, given: int) -> None:
+    word = "argument" if target.kind == "parameter" else "field"
+    body.report(
+        codes.TOO_MANY_ARGUMENTS,
+        span,
+        name=target.name,
+        wanted=counted(len(target.slots), word),
+        given=are(given),
+        help=f"write `{target.shape}`",
+    )
+
+
+def in_order(
+    body: Body, target: Target, receiver: typed.Expr | None, values: Sequence[tuple[int, typed.Expr]]
+) -> tuple[tuple[typed.Statement, ...], typed.Expr | None, tuple[typed.Expr, ...]]:
+    """(statements to run first, receiver, arguments by position).
+
+    `f(b: x(), a: y())` becomes `const b = x(); const a = y(); f(a, b)`, so that the order of evaluation is the
+    written one; with arguments in order there is nothing to run first.
+    """
+    if [index for index, _ in values] == sorted(index for index, _ in values):
+        return (), receiver, tuple([value for _, value in values])
+    statements: list[typed.Statement] = []
+
+    def bind(name: str, value: typed.Expr, type_: Type) -> typed.Expr:
+        declaration = body.fresh(name, value, type_)
+        statements.append(declaration)
+        return typed.LocalGet(value.span, type_, declaration.local)
+
+    if receiver is not None:
+        receiver = bind("receiver", receiver, receiver.type)
+    bound = {
+        index: bind(target.slots[index].name, value, target.slots[index].type if value.type is NEVER else value.type)
+        for index, value in values
+    }
+    return tuple(statements), receiver, tuple([bound[index] for index in sorted(bound)])

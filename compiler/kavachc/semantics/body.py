@@ -1,0 +1,144 @@
+"""The state while one body (of a function, a constant, a rule) is checked, and the steps that all parts share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from kavachc.diagnostics import codes
+from kavachc.diagnostics.codes import Code
+from kavachc.diagnostics.diagnostic import Label
+from kavachc.semantics import typed_ast as typed
+from kavachc.semantics.conversions import same_type
+from kavachc.semantics.scope import Scope
+from kavachc.semantics.types import (
+    ERROR,
+    FLOAT,
+    INT,
+    NEVER,
+    NOTHING,
+    UNKNOWN,
+    CapabilityType,
+    PrimitiveType,
+    RecordType,
+    SumType,
+    Type,
+)
+from kavachc.semantics.world import Facts, World
+from kavachc.source import Span
+from kavachc.syntax import ast
+
+# Wanted where a value is dropped: anything fits, and the branches of an `if` may differ in type.
+DROPPED = PrimitiveType("dropped")
+
+Dispatch = Callable[["Body", ast.Expression, Type | None], typed.Expr]
+
+
+@dataclass(slots=True)
+class Loop:
+    has_break: bool = False
+
+
+@dataclass(slots=True)
+class Body:
+    """`function` is None in a constant, a default, a rule and a setting; `agent` is set in a handler.
+
+    `dispatch` is `expressions.check_expression`, handed in so that the modules below it need not import it.
+    `rule_target` is set in a rule of a limit, to the limit's target.
+    """
+
+    world: World
+    dispatch: Dispatch
+    facts: Facts
+    function: typed.Function | None = None
+    agent: typed.Agent | None = None
+    rule_target: str | None = None
+    scope: Scope = field(default_factory=Scope)
+    loops: list[Loop] = field(default_factory=list)
+    # Why each name that is not a `let` cannot change, for the message.
+    fixed: dict[int, str] = field(default_factory=dict)
+
+    def report(
+        self,
+        code: Code,
+        span: Span,
+        *,
+        labels: tuple[Label, ...] = (),
+        notes: tuple[str, ...] = (),
+        help: str | None = None,
+        **values: object,
+    ) -> typed.Expr:
+        """Report, and give the expression of unknown type that stands for what was wrong."""
+        self.world.bag.report(code, span, labels=labels, notes=notes, help=help, **values)
+        return unknown(span)
+
+    def expression(self, node: ast.Expression, wanted: Type | None = None) -> typed.Expr:
+        """Check `node`. `wanted` helps where the source leaves the type open; the result need not have it."""
+        return self.dispatch(self, node, wanted)
+
+    def value(self, node: ast.Expression, wanted: Type) -> typed.Expr:
+        """Check `node` as a value of type `wanted`, converting it if it must be."""
+        return self.convert(self.expression(node, wanted), wanted)
+
+    def operand(self, node: ast.Expression, wanted: Type | None = None) -> typed.Expr:
+        """Check `node` where its type decides what happens next, so that it must have a value."""
+        checked = self.expression(node, wanted)
+        if checked.type is NEVER:
+            return self.report(codes.NO_VALUE, node.span)
+        return checked
+
+    def convert(self, value: typed.Expr, wanted: Type) -> typed.Expr:
+        """`value` as a `wanted`: as it is, as an Error, as a capability; otherwise reported."""
+        found = value.type
+        if wanted is DROPPED or found is NEVER or same_type(found, wanted):
+            return value
+        if wanted is ERROR and isinstance(found, RecordType | SumType):
+            return typed.ToError(value.span, ERROR, value)
+        if isinstance(wanted, CapabilityType) and isinstance(found, RecordType) and wanted in found.capabilities:
+            return typed.ToCapability(value.span, wanted, value, wanted)
+        if found is NOTHING and isinstance(value, typed.If) and value.otherwise is None:
+            return self.report(codes.IF_WITHOUT_ELSE, value.span, type=wanted)
+        return self.report(
+            codes.TYPE_MISMATCH, value.span, help=_mismatch_help(found, wanted), wanted=wanted, found=found
+        )
+
+    def declare(self, name: ast.Identifier, type_: Type, mutable: bool, fixed_because: str = "") -> typed.Local:
+        """A new name in the innermost block; `_` is never known by name."""
+        local = typed.Local(name.text, type_, mutable, name.span)
+        if name.text == "_":
+            return local
+        first = self.scope.declare(local)
+        if first is not None:
+            self.report(
+                codes.DUPLICATE_NAME, name.span, name=name.text, labels=(Label(first.span, "first declared here"),)
+            )
+        if fixed_because:
+            self.fixed[id(local)] = fixed_because
+        return local
+
+    def fresh(self, name: str, value: typed.Expr, type_: Type) -> typed.Declare:
+        """A name of the compiler's own that holds `value`."""
+        return typed.Declare(value.span, typed.Local(name, type_, False, value.span), value)
+
+    def name(self) -> str:
+        return "this" if self.function is None else self.function.name.rpartition(".")[2]
+
+
+def _mismatch_help(found: Type, wanted: Type) -> str | None:
+    if {found, wanted} == {INT, FLOAT}:
+        return "a number is not converted by itself: use one type for both"
+    if isinstance(wanted, CapabilityType) and isinstance(found, RecordType):
+        return f"declare that it is one: `type {found}: {wanted} {{ … }}`"
+    return None
+
+
+def unknown(span: Span) -> typed.Expr:
+    """Stands for something that was reported: fits everywhere and says nothing more."""
+    return typed.NothingValue(span, UNKNOWN)
+
+
+def drop(value: typed.Expr) -> typed.Expr:
+    """The value evaluated and dropped, as an expression that gives nothing."""
+    if value.type in (NOTHING, NEVER, UNKNOWN):
+        return value
+    return typed.Block(value.span, NOTHING, (typed.ExpressionStatement(value.span, value),), None)

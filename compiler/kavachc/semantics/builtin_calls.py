@@ -1,0 +1,123 @@
+"""Calls of rows of the builtins table, and `ask` (spec 8.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kavachc.diagnostics import codes
+from kavachc.semantics import typed_ast as typed
+from kavachc.semantics.arguments import Slot, Target, check_arguments, in_order
+from kavachc.semantics.body import Body
+from kavachc.semantics.builtins import BUILTINS, SHOWN, Builtin
+from kavachc.semantics.checked_call import Checked, no_call
+from kavachc.semantics.conversions import why_not_askable, why_not_shown
+from kavachc.semantics.statements import place_of
+from kavachc.semantics.type_names import resolve_type
+from kavachc.semantics.types import NEVER, STRING, UNKNOWN, ArrayType, TaskType, Type, TypeVariable
+from kavachc.syntax import ast
+
+Bindings = dict[TypeVariable, Type]
+
+
+def builtin_named(owner: Type | str | None, name: str) -> Builtin | None:
+    """The row for `name` of `owner`: a receiver's type, a built-in capability's name, or None for a function."""
+    return next((row for row in BUILTINS if row.name == name and _belongs(row, owner)), None)
+
+
+def method_names(owner: Type | str) -> list[str]:
+    """The names of everything that `owner` has, for help."""
+    return [row.name for row in BUILTINS if _belongs(row, owner)]
+
+
+def _belongs(row: Builtin, owner: Type | str | None) -> bool:
+    if row.owner is None or owner is None or isinstance(row.owner, str) or isinstance(owner, str):
+        return row.owner == owner
+    return _match(row.owner, owner, {})
+
+
+def _match(row_type: Type, actual: Type, bindings: Bindings) -> bool:
+    """Whether `actual` has the shape of `row_type`; what its variables stand for goes into `bindings`."""
+    if isinstance(row_type, TypeVariable):
+        bindings[row_type] = actual
+        return True
+    if isinstance(row_type, ArrayType) and isinstance(actual, ArrayType):
+        return _match(row_type.element, actual.element, bindings)
+    if isinstance(row_type, TaskType) and isinstance(actual, TaskType):
+        return _match(row_type.result, actual.result, bindings)
+    return row_type == actual
+
+
+def _substitute(row_type: Type, bindings: Bindings) -> Type:
+    if isinstance(row_type, TypeVariable):
+        return bindings.get(row_type, UNKNOWN)
+    if isinstance(row_type, ArrayType):
+        return ArrayType(_substitute(row_type.element, bindings))
+    if isinstance(row_type, TaskType):
+        return TaskType(_substitute(row_type.result, bindings))
+    return row_type
+
+
+def check_builtin(body: Body, node: ast.Call, row: Builtin, receiver: typed.Expr | None) -> Checked:
+    """A call of `row`; `receiver` is the checked value before the dot, if the row belongs to a type."""
+    bindings: Bindings = {}
+    if receiver is not None and row.owner is not None and not isinstance(row.owner, str):
+        _match(row.owner, receiver.type, bindings)
+    place = place_of(body, receiver) if row.mutates and receiver is not None else None
+    if row.mutates and place is None:
+        return no_call(node.span)
+    slots = [Slot(name, _substitute(type_, bindings)) for name, type_ in row.parameters]
+    inside = ", ".join("…" for _ in slots)
+    target = Target(row.name, "parameter", f"{row.name}({inside})", slots)
+    if any(type_ is SHOWN for _, type_ in row.parameters):
+        values = _check_shown(body, node, target)
+    else:
+        values = check_arguments(body, node.span, target, node.arguments)
+    result = _substitute(row.result, bindings)
+    before, receiver, arguments = in_order(body, target, None if row.mutates else receiver, values)
+    if place is not None:
+        call: typed.Expr = typed.CallMutatingBuiltin(node.span, result, row, place, arguments)
+    else:
+        arguments = arguments if receiver is None else (receiver, *arguments)
+        call = typed.CallBuiltin(node.span, result, row, arguments)
+    acts = None if row.error is None and not row.waits else f"calls `{row.name}`"
+    return Checked(call, row.name, row.error, before, None, row.effect, row.waits, acts)
+
+
+def _check_shown(body: Body, node: ast.Call, target: Target) -> list[tuple[int, typed.Expr]]:
+    """The argument of `print`: anything that has a text."""
+    values = check_arguments(body, node.span, target, node.arguments)
+    for position, (_, value) in enumerate(values):
+        span = node.arguments[position].value.span
+        reason = why_not_shown(value.type)
+        if value.type is NEVER:
+            body.report(codes.NO_VALUE, span)
+        elif reason is not None:
+            body.report(codes.NOT_SHOWN, span, type=value.type, reason=reason)
+    return values
+
+
+def check_ask(body: Body, node: ast.Call) -> Checked:
+    """`ask<T>(prompt)`."""
+    answer: Type = UNKNOWN
+    if len(node.type_arguments) == 1:
+        written = node.type_arguments[0]
+        answer = resolve_type(body.world, written)
+        reason = why_not_askable(answer)
+        if reason is not None:
+            body.report(codes.NOT_ASKABLE, written.span, type=answer, reason=reason)
+    elif node.type_arguments:
+        body.report(
+            codes.TYPE_ARGUMENTS, node.span, name="ask", wanted="one type argument", given=_given(node.type_arguments)
+        )
+    else:
+        body.report(codes.ASK_TYPE_MISSING, node.callee.span)
+    target = Target("ask", "parameter", "ask<T>(prompt)", [Slot("prompt", STRING)])
+    values = check_arguments(body, node.span, target, node.arguments)
+    if not values:
+        return no_call(node.span)
+    call = typed.Ask(node.span, answer, values[0][1])
+    return Checked(call, "ask", body.world.sum("AiError"), (), None, "Ai", True)
+
+
+def _given(items: Sequence[object]) -> str:
+    return f"{len(items)} are given"

@@ -1,0 +1,228 @@
+"""Calls: of functions, methods, handlers, capability methods and builtins (spec 2, 5, 6, 8.1).
+
+A call is checked into a `Checked`, which says what it can fail with and what it does to its caller; the
+expression around it (`try`, `catch`, `spawn`, or nothing) decides what becomes of that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kavachc.diagnostics import codes
+from kavachc.semantics import typed_ast as typed
+from kavachc.semantics.agent_start import check_start
+from kavachc.semantics.arguments import Slot, Target, check_arguments, in_order
+from kavachc.semantics.body import Body
+from kavachc.semantics.builtin_calls import builtin_named, check_ask, check_builtin, method_names
+from kavachc.semantics.checked_call import Checked, no_call
+from kavachc.semantics.construction import check_record_make, check_variant_make, shape
+from kavachc.semantics.names import (
+    capability_here,
+    report_unknown_name,
+    start_example,
+    type_named_by,
+)
+from kavachc.semantics.types import (
+    UNKNOWN,
+    AgentType,
+    CapabilityMethod,
+    CapabilityType,
+    RecordType,
+    SumType,
+    Type,
+)
+from kavachc.semantics.wording import counted, near_miss, single_spaced
+from kavachc.semantics.world import Edge, Use
+from kavachc.syntax import ast
+
+
+def check_call_expression(body: Body, node: ast.Call, wanted: Type | None) -> typed.Expr:
+    """A call that nothing surrounds: one that can fail is an error (spec 4)."""
+    checked = check_call(body, node)
+    record_call(body, checked, spawned=False)
+    if checked.error is not None:
+        text = single_spaced(node.span.text)
+        body.report(codes.ERROR_NOT_HANDLED, node.span, name=checked.name, error=checked.error, text=text)
+    return checked.wrap(checked.call)
+
+
+def record_call(body: Body, checked: Checked, spawned: bool) -> None:
+    """Note what the call means for the whole program; a spawned one runs later, in its own task."""
+    if checked.edge is not None:
+        edge = checked.edge
+        body.facts.edges.append(Edge(edge.callee, edge.span, edge.carries_effects, not spawned))
+    if checked.effect is not None:
+        body.facts.uses.append(Use(typed.Effect(checked.effect), checked.call.span))
+    if checked.waits and not spawned:
+        body.facts.waits = True
+    if checked.acts is not None:
+        body.facts.acts.append((checked.acts, checked.call.span))
+
+
+def check_call(body: Body, node: ast.Call) -> Checked:
+    """Any call, by what stands before its parentheses."""
+    callee = node.callee
+    if isinstance(callee, ast.Name) and body.scope.find(callee.text) is None:
+        return _check_named_call(body, node, callee)
+    if isinstance(callee, ast.FieldAccess):
+        named = type_named_by(body, callee.target)
+        if named is None:
+            return _check_method_call(body, node, callee)
+        _refuse_type_arguments(body, node, callee.name.text)
+        return _check_call_of_part(body, node, callee, named)
+    checked = body.expression(callee)
+    if checked.type is not UNKNOWN:
+        body.report(codes.NOT_CALLABLE, callee.span, what=f"a `{checked.type}`")
+    return no_call(node.span)
+
+
+def _check_named_call(body: Body, node: ast.Call, callee: ast.Name) -> Checked:
+    world, name = body.world, callee.text
+    function = world.functions.get(name)
+    if function is None and name == "ask":
+        return check_ask(body, node)
+    _refuse_type_arguments(body, node, name)
+    if function is not None:
+        return _call_function(body, node, function, None)
+    found = world.types.get(name)
+    if isinstance(found, RecordType):
+        return Checked(check_record_make(body, node, found), name)
+    row = builtin_named(None, name)
+    if row is not None and found is None:
+        return check_builtin(body, node, row, None)
+    if isinstance(found, SumType):
+        example = shape(f"{found}.{found.variants[0].name}", found.variants[0].fields) if found.variants else name
+        body.report(codes.CONSTRUCT_SUM, node.span, type=found, example=example.removesuffix("()"))
+    elif isinstance(found, AgentType):
+        body.report(codes.AGENT_NOT_CALLED, node.span, example=start_example(world.agents[found]))
+    elif found is not None:
+        body.report(codes.NOT_CALLABLE, callee.span, what=f"the capability `{name}`")
+    elif name in world.constants:
+        body.report(codes.NOT_CALLABLE, callee.span, what=f"the constant `{name}`")
+    else:
+        report_unknown_name(body, callee.span, name)
+    return no_call(node.span)
+
+
+def _refuse_type_arguments(body: Body, node: ast.Call, name: str) -> None:
+    if node.type_arguments:
+        given = f"{counted(len(node.type_arguments), 'type argument')} {_is(len(node.type_arguments))} given"
+        wanted = counted(0, "type argument")
+        body.report(codes.TYPE_ARGUMENTS, node.span, name=name, wanted=wanted, given=given)
+
+
+def _is(count: int) -> str:
+    return "is" if count == 1 else "are"
+
+
+def _check_call_of_part(body: Body, node: ast.Call, callee: ast.FieldAccess, named: Type | str) -> Checked:
+    """`PayError.Denied(…)`, `Refunder.start(…)`, `Payments.refund(…)`, `Time.sleep(…)`."""
+    name = callee.name
+    if isinstance(named, SumType):
+        return Checked(check_variant_make(body, node, named, name), name.text)
+    if isinstance(named, AgentType):
+        return check_start(body, node, body.world.agents[named], name)
+    if isinstance(named, CapabilityType):
+        method = named.method(name.text)
+        if method is None:
+            return _report_no_method(body, callee, named, [item.name for item in named.methods])
+        target = capability_here(body, callee.target.span, named, method.name)
+        return _call_capability(body, node, target, named, method)
+    if isinstance(named, str):
+        row = builtin_named(named, name.text)
+        if row is None:
+            return _report_no_method(body, callee, named, method_names(named))
+        return check_builtin(body, node, row, None)
+    if isinstance(named, RecordType) and name.text in body.world.methods.get(named, {}):
+        body.report(codes.METHOD_ON_TYPE, callee.span, name=name.text, type=named)
+        return no_call(node.span)
+    return _report_no_method(body, callee, named, [])
+
+
+def _check_method_call(body: Body, node: ast.Call, callee: ast.FieldAccess) -> Checked:
+    """`value.method(…)`."""
+    name = callee.name.text
+    _refuse_type_arguments(body, node, name)
+    target = body.operand(callee.target)
+    type_ = target.type
+    if type_ is UNKNOWN:
+        return no_call(node.span)
+    if isinstance(type_, RecordType | SumType):
+        methods = body.world.methods.get(type_, {})
+        if name in methods:
+            return _call_function(body, node, methods[name], target)
+        if isinstance(type_, RecordType) and type_.field_index(name) is not None:
+            body.report(codes.NOT_CALLABLE, callee.span, what=f"`{name}` is a field of `{type_}`, and")
+            return no_call(node.span)
+        return _report_no_method(body, callee, type_, list(methods))
+    if isinstance(type_, CapabilityType):
+        method = type_.method(name)
+        if method is not None:
+            return _call_capability(body, node, target, type_, method)
+        return _report_no_method(body, callee, type_, [item.name for item in type_.methods])
+    if isinstance(type_, AgentType):
+        handlers = body.world.agents[type_].handlers
+        if name in handlers:
+            return _call_handler(body, node, target, handlers[name])
+        return _report_no_method(body, callee, type_, list(handlers))
+    row = builtin_named(type_, name)
+    if row is None:
+        return _report_no_method(body, callee, type_, method_names(type_))
+    return check_builtin(body, node, row, target)
+
+
+def _report_no_method(body: Body, callee: ast.FieldAccess, type_: Type | str, known: Sequence[str]) -> Checked:
+    name = callee.name.text
+    help_text = near_miss(name, known)
+    if help_text is None and known:
+        help_text = f"it has {', '.join(f'`{item}`' for item in known)}"
+    body.report(codes.UNKNOWN_METHOD, callee.name.span, type=type_, name=name, help=help_text)
+    return no_call(callee.span)
+
+
+@dataclass(frozen=True, slots=True)
+class _Arguments:
+    before: tuple[typed.Statement, ...]
+    receiver: typed.Expr | None
+    values: tuple[typed.Expr, ...]
+
+
+def _check_parameters(
+    body: Body, node: ast.Call, name: str, parameters: Sequence[tuple[str, Type]], receiver: typed.Expr | None
+) -> _Arguments:
+    slots = [Slot(parameter, type_) for parameter, type_ in parameters]
+    inside = ", ".join(f"{slot.name}: …" for slot in slots)
+    target = Target(name, "parameter", f"{name}({inside})", slots)
+    values = check_arguments(body, node.span, target, node.arguments)
+    return _Arguments(*in_order(body, target, receiver, values))
+
+
+def _call_function(body: Body, node: ast.Call, function: typed.Function, receiver: typed.Expr | None) -> Checked:
+    name = function.name.rpartition(".")[2]
+    own = function.parameters if receiver is None else function.parameters[1:]
+    found = _check_parameters(body, node, name, [(item.name, item.type) for item in own], receiver)
+    arguments = found.values if found.receiver is None else (found.receiver, *found.values)
+    call = typed.CallFunction(node.span, function.result, function, arguments)
+    edge = Edge(function, node.span, carries_effects=True, runs_now=True)
+    return Checked(call, name, function.error, found.before, edge)
+
+
+def _call_handler(body: Body, node: ast.Call, target: typed.Expr, function: typed.Function) -> Checked:
+    name = function.name.rpartition(".")[2]
+    found = _check_parameters(body, node, name, [(item.name, item.type) for item in function.parameters], target)
+    assert found.receiver is not None
+    call = typed.CallHandler(node.span, function.result, found.receiver, function, found.values)
+    edge = Edge(function, node.span, carries_effects=False, runs_now=True)
+    return Checked(call, name, function.error, found.before, edge, acts="calls an agent")
+
+
+def _call_capability(
+    body: Body, node: ast.Call, target: typed.Expr, capability: CapabilityType, method: CapabilityMethod
+) -> Checked:
+    parameters = list(zip(method.parameter_names, method.parameter_types, strict=True))
+    found = _check_parameters(body, node, method.name, parameters, target)
+    assert found.receiver is not None
+    call = typed.CallCapability(node.span, method.result, found.receiver, capability, method, found.values)
+    edge = Edge(method, node.span, carries_effects=False, runs_now=True)
+    return Checked(call, method.name, method.error, found.before, edge, acts="calls a capability")

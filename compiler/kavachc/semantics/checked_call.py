@@ -1,0 +1,40 @@
+"""A call after its check, before the expression around it has decided what becomes of its error."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kavachc.semantics import typed_ast as typed
+from kavachc.semantics.body import unknown
+from kavachc.semantics.types import Type
+from kavachc.semantics.world import Edge
+from kavachc.source import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """`error` is what the call can fail with. `before` are bindings that keep the order of evaluation.
+
+    `edge`, `effect` (a built-in capability), `waits` and `acts` (see `Facts`) are for `record_call`.
+    """
+
+    call: typed.Expr
+    name: str
+    error: Type | None = None
+    before: tuple[typed.Statement, ...] = ()
+    edge: Edge | None = None
+    effect: str | None = None
+    waits: bool = False
+    acts: str | None = None
+    is_wrong: bool = False
+
+    def wrap(self, inner: typed.Expr) -> typed.Expr:
+        """`inner`, made of the call, behind the bindings that must run first."""
+        if not self.before:
+            return inner
+        return typed.Block(inner.span, inner.type, self.before, inner)
+
+
+def no_call(span: Span) -> Checked:
+    """What stands for a call that was reported as wrong."""
+    return Checked(unknown(span), "", is_wrong=True)

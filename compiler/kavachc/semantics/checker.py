@@ -1,0 +1,158 @@
+"""The checker's entry: from a parsed module to the typed program (spec 2 to 8)."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+
+from kavachc.diagnostics import codes
+from kavachc.diagnostics.diagnostic import DiagnosticBag
+from kavachc.semantics import typed_ast as typed
+from kavachc.semantics.agents import Settings, resolve_can
+from kavachc.semantics.body import DROPPED, Body
+from kavachc.semantics.constants import check_constant, check_default
+from kavachc.semantics.declarations import Declarations
+from kavachc.semantics.effects import Effects
+from kavachc.semantics.expressions import check_expression
+from kavachc.semantics.graph import components
+from kavachc.semantics.implementations import check_implementations
+from kavachc.semantics.limits import Limits
+from kavachc.semantics.names import function_signature
+from kavachc.semantics.statements import check_block
+from kavachc.semantics.types import (
+    NEVER,
+    NOTHING,
+    UNKNOWN,
+    CapabilityType,
+    RecordType,
+    SumType,
+)
+from kavachc.semantics.world import Facts, World
+from kavachc.source import SourceFile
+from kavachc.syntax import ast
+from kavachc.syntax.parser import parse
+
+PRELUDE_PATH = "prelude.kav"
+
+
+@cache
+def load_prelude() -> ast.Module:
+    """The parsed prelude: the types that every program has."""
+    text = files("kavachc.semantics").joinpath(PRELUDE_PATH).read_text(encoding="utf-8")
+    bag = DiagnosticBag()
+    module = parse(SourceFile(PRELUDE_PATH, text), bag)
+    assert not bag.has_errors, bag.items
+    return module
+
+
+def check(module: ast.Module, bag: DiagnosticBag) -> typed.Program | None:
+    """The typed program of `module`; None when a mistake was found, which then is in `bag`."""
+    errors_before = sum(item.severity == "error" for item in bag.items)
+    world = World(module.file, bag)
+    Declarations(world).collect(load_prelude(), module)
+    _check_types_end(world)
+    resolve_can(world)
+    check_implementations(world)
+    maker = Body(world, check_expression, Facts())
+    _check_defaults(world, maker)
+    for entry in world.constants.values():
+        if entry.state == "untouched":
+            check_constant(world, maker, entry)
+    for function, declaration in world.bodies:
+        _check_function(world, function, declaration)
+    limits = Limits(world, check_expression)
+    limits.check()
+    settings = Settings(world, check_expression)
+    settings.check()
+    main = _check_main(world)
+    effects = Effects(world)
+    effects.infer()
+    effects.check_constants()
+    effects.check_promises()
+    limits.check_calls(effects)
+    settings.check_calls(effects)
+    if main is None or sum(item.severity == "error" for item in bag.items) > errors_before:
+        return None
+    return _program(world, main)
+
+
+def _check_types_end(world: World) -> None:
+    """A record or sum holds itself only through an array, so that every value has an end."""
+
+    def held(type_: RecordType | SumType) -> list[RecordType | SumType]:
+        fields = (
+            type_.fields
+            if isinstance(type_, RecordType)
+            else [item for variant in type_.variants for item in variant.fields]
+        )
+        return [item.type for item in fields if isinstance(item.type, RecordType | SumType)]
+
+    types = [item for item in world.types.values() if isinstance(item, RecordType | SumType)]
+    for members, has_cycle in components(types, held):
+        if has_cycle:
+            first = min(members, key=lambda item: item.span.start)
+            next_held = next(item for item in held(first) if item in members)
+            world.bag.report(codes.HAS_NO_END, first.span, name=first, held=next_held)
+
+
+def _check_defaults(world: World, maker: Body) -> None:
+    for (owner, variant, index), entry in world.defaults.items():
+        if entry.state == "untouched":
+            fields = owner.fields if isinstance(owner, RecordType) else owner.variants[variant or 0].fields
+            check_default(world, maker, entry, fields[index].type)
+
+
+def _check_function(world: World, function: typed.Function, declaration: ast.Function) -> None:
+    """Check the body; a function with a result must give one wherever it ends."""
+    facts = world.facts.setdefault(function, Facts())
+    body = Body(world, check_expression, facts, function, function.agent)
+    for parameter in function.parameters:
+        if parameter.name != "_":
+            body.scope.declare(parameter)
+    if function.result is NOTHING:
+        function.body = check_block(body, declaration.body, DROPPED)
+        return
+    function.body = check_block(body, declaration.body, function.result)
+    gives_nothing = function.body.result is None and function.body.type is not NEVER
+    if gives_nothing and function.result is not UNKNOWN and not _ends_in_reported(function.body):
+        labels = ()
+        help_text = f"end it with a `{function.result}`, or leave it with `return` or `fail` on every way"
+        world.bag.report(
+            codes.RESULT_MISSING, function.span, name=body.name(), type=function.result, labels=labels, help=help_text
+        )
+
+
+def _ends_in_reported(block: typed.Block) -> bool:
+    """The block's last statement is already known to be wrong."""
+    if not block.statements:
+        return False
+    last = block.statements[-1]
+    return isinstance(last, typed.ExpressionStatement) and last.expression.type is UNKNOWN
+
+
+def _check_main(world: World) -> typed.Function | None:
+    main = world.functions.get("main")
+    if main is None:
+        world.bag.report(codes.FILE_EMPTY, None, path=world.file.path)
+        return None
+    if main.parameters or main.result is not NOTHING:
+        plain = typed.Function(main.name, (), NOTHING, main.error, main.span)
+        world.bag.report(codes.MAIN_SHAPE, main.span, signature=f"{function_signature(plain)} {{ … }}")
+    return main
+
+
+def _program(world: World, main: typed.Function) -> typed.Program:
+    types = [*world.prelude_types.values(), *world.types.values()]
+    unique = list(dict.fromkeys(types))
+    return typed.Program(
+        functions=[function for function, _ in world.bodies],
+        records=[item for item in unique if isinstance(item, RecordType)],
+        sums=[item for item in unique if isinstance(item, SumType)],
+        capabilities=[item for item in unique if isinstance(item, CapabilityType)],
+        implementations=list(world.implementations.values()),
+        agents=list(world.agents.values()),
+        constants=[entry.constant for entry in world.constants.values()],
+        main=main,
+        ai_error=world.sum("AiError"),
+        task_error=world.sum("TaskError"),
+    )

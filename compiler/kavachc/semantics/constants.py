@@ -1,0 +1,120 @@
+"""Constants and the defaults of fields: checked when first needed, since their order is free (spec 2, 8)."""
+
+from __future__ import annotations
+
+from kavachc.diagnostics import codes
+from kavachc.semantics import typed_ast as typed
+from kavachc.semantics.body import Body, unknown
+from kavachc.semantics.conversions import why_not_plain
+from kavachc.semantics.type_names import resolve_type
+from kavachc.semantics.types import NEVER, UNKNOWN, RecordType, SumType, Type
+from kavachc.semantics.world import ConstantEntry, DefaultEntry, Facts, World
+from kavachc.syntax import ast
+
+
+def constant_named(body: Body, node: ast.Name) -> typed.Constant:
+    """The constant that `node` names, with its type known; the use of it is recorded in the body's facts."""
+    entry = body.world.constants[node.text]
+    if entry.state == "checking" and entry.declaration.type is None:
+        # Its type would depend on itself. `effects.py` finds the cycles through written types and functions.
+        body.report(codes.CONSTANT_CYCLE, node.span, name=node.text, help="write its type, and a value without itself")
+        entry.state = "cycle"
+    if entry.state == "untouched":
+        check_constant(body.world, body, entry)
+    if entry.state != "cycle":
+        body.facts.constants.append((entry.constant, node.span))
+    return entry.constant
+
+
+def check_constant(world: World, maker: Body, entry: ConstantEntry) -> None:
+    """Check the initialiser and fill in the constant's type and value."""
+    declaration, constant = entry.declaration, entry.constant
+    entry.state = "checking"
+    facts = world.facts.setdefault(constant, Facts())
+    body = Body(world, maker.dispatch, facts)
+    if declaration.type is not None:
+        constant.type = resolve_type(world, declaration.type)
+        constant.value = body.value(declaration.value, constant.type)
+    else:
+        constant.value = body.operand(declaration.value)
+        constant.type = constant.value.type
+    if constant.value.type is NEVER:
+        body.report(codes.NO_VALUE, declaration.value.span)
+        constant.value = unknown(declaration.value.span)
+    reason = why_not_plain(constant.type)
+    if reason is not None:
+        body.report(codes.CONSTANT_TYPE, declaration.name.span, name=constant.name, type=constant.type, reason=reason)
+    if entry.state == "checking":
+        entry.state = "done"
+
+
+def default_value(body: Body, owner: RecordType | SumType, variant: int | None, index: int, wanted: Type) -> typed.Expr:
+    """The default of a field, for a construction in `body` that leaves the field out."""
+    entry = body.world.defaults[owner, variant, index]
+    if entry.state == "untouched":
+        check_default(body.world, body, entry, wanted)
+    elif entry.state == "checking":
+        body.report(
+            codes.SELF_CONTAINED_DEFAULT, entry.declaration.span, field=entry.declaration.name.text, type=entry.owner
+        )
+        entry.state = "cycle"
+    body.facts.constants.extend(entry.facts.constants)
+    return entry.value if entry.value is not None else typed.NothingValue(entry.declaration.span, UNKNOWN)
+
+
+def check_default(world: World, maker: Body, entry: DefaultEntry, wanted: Type) -> None:
+    """Check a default: a plain value of the field's type."""
+    entry.state = "checking"
+    written = entry.declaration.default
+    assert written is not None
+    body = Body(world, maker.dispatch, entry.facts)
+    if not is_plain(written, world):
+        name = f"{entry.owner}.{entry.declaration.name.text}"
+        body.report(codes.DEFAULT_NOT_PLAIN, written.span, name=name)
+        value = unknown(written.span)
+    else:
+        value = body.value(written, wanted)
+    if entry.state == "checking":
+        entry.state = "done"
+        entry.value = value
+
+
+def is_plain(node: ast.Expression, world: World) -> bool:
+    """Literals, constants, and arrays, variants, records and sums made of them: nothing that runs code of the
+    user's. Whether the names mean anything is not asked here."""
+    pending: list[ast.Expression] = [node]
+    while pending:
+        current = pending.pop()
+        match current:
+            case ast.IntLiteral() | ast.FloatLiteral() | ast.BoolLiteral() | ast.DurationLiteral():
+                pass
+            case ast.StringLiteral():
+                pending.extend(part for part in current.parts if not isinstance(part, str))
+            case ast.ArrayLiteral():
+                pending.extend(current.elements)
+            case ast.Unary():
+                pending.append(current.operand)
+            case ast.Binary():
+                pending.extend((current.left, current.right))
+            case ast.Name():
+                if current.text in world.functions or current.text in world.types:
+                    return False
+            case ast.FieldAccess(target=ast.Name(text=name)):
+                if name not in world.types:
+                    return False
+            case ast.Call():
+                if not _constructs(current.callee, world):
+                    return False
+                pending.extend(argument.value for argument in current.arguments)
+            case _:
+                return False
+    return True
+
+
+def _constructs(callee: ast.Expression, world: World) -> bool:
+    match callee:
+        case ast.Name(text=name):
+            return isinstance(world.types.get(name), RecordType)
+        case ast.FieldAccess(target=ast.Name(text=name)):
+            return isinstance(world.types.get(name), SumType)
+    return False

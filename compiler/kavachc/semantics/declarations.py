@@ -1,0 +1,244 @@
+"""First pass of the checker: the names of the top level, and what the declarations say about types (spec 2, 6, 8.1).
+
+Order is free, so all names are collected before any type expression is resolved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from kavachc.diagnostics import codes
+from kavachc.diagnostics.diagnostic import Label
+from kavachc.semantics import typed_ast as typed
+from kavachc.semantics.builtins import BUILTIN_CAPABILITIES
+from kavachc.semantics.conversions import why_not_shown
+from kavachc.semantics.type_names import resolve_type
+from kavachc.semantics.types import (
+    ERROR,
+    NOTHING,
+    UNKNOWN,
+    AgentType,
+    CapabilityMethod,
+    CapabilityType,
+    FieldInfo,
+    RecordType,
+    SumType,
+    Type,
+    VariantInfo,
+)
+from kavachc.semantics.wording import signature
+from kavachc.semantics.world import BUILT_IN_NAMES, ConstantEntry, DefaultEntry, World
+from kavachc.syntax import ast
+
+
+class Declarations:
+    """Fills in `world` from the prelude and the user's module."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.records: list[tuple[RecordType, ast.RecordDeclaration]] = []
+        self.sums: list[tuple[SumType, ast.SumDeclaration]] = []
+        self.capabilities: list[tuple[CapabilityType, ast.CapabilityDeclaration]] = []
+        self.functions: list[ast.Function] = []
+
+    def collect(self, prelude: ast.Module, module: ast.Module) -> None:
+        """Everything that the declarations say, bodies and initialisers aside."""
+        for declaration in prelude.declarations:
+            self._collect_name(declaration)
+        self.world.prelude_types = dict(self.world.types)
+        self.world.spans.clear()
+        for declaration in module.declarations:
+            if self._claim(declaration):
+                self._collect_name(declaration)
+        for capability, capability_declaration in self.capabilities:
+            self._fill_capability(capability, capability_declaration)
+        for record, record_declaration in self.records:
+            self._fill_record(record, record_declaration)
+        for sum_, sum_declaration in self.sums:
+            self._fill_sum(sum_, sum_declaration)
+        for function in self.functions:
+            self.world.functions[function.signature.name.text] = self._function(function, function.signature.name.text)
+        for agent in self.world.agents.values():
+            self._fill_handlers(agent)
+        # Only now are all fields known, so that an error type can be looked into.
+        for function_, declaration_ in self.world.bodies:
+            self._check_error_type(function_.error, declaration_.signature.error)
+        for capability, capability_declaration in self.capabilities:
+            for method, written in zip(capability.methods, capability_declaration.methods, strict=False):
+                self._check_error_type(method.error, written.error)
+
+    def _claim(self, declaration: ast.Declaration) -> bool:
+        """Take the declaration's name; False when an earlier one of the file has it."""
+        name = declaration.signature.name if isinstance(declaration, ast.Function) else declaration.name
+        if name.text in BUILT_IN_NAMES or name.text in self.world.prelude_types:
+            self.world.bag.report(codes.BUILT_IN_NAME, name.span, name=name.text)
+        first = self.world.spans.get(name.text)
+        if first is not None:
+            labels = (Label(first, "first declared here"),)
+            self.world.bag.report(codes.DUPLICATE_NAME, name.span, name=name.text, labels=labels)
+            return False
+        self.world.spans[name.text] = name.span
+        return True
+
+    def _collect_name(self, declaration: ast.Declaration) -> None:
+        world = self.world
+        match declaration:
+            case ast.Function():
+                self.functions.append(declaration)
+            case ast.ConstDeclaration():
+                constant = typed.Constant(
+                    declaration.name.text, UNKNOWN, typed.NothingValue(declaration.span, UNKNOWN), declaration.name.span
+                )
+                world.constants[declaration.name.text] = ConstantEntry(declaration, constant)
+            case ast.RecordDeclaration():
+                record = RecordType(declaration.name.text, declaration.name.span, declaration.documentation)
+                world.types[record.name] = record
+                self.records.append((record, declaration))
+            case ast.SumDeclaration():
+                sum_ = SumType(declaration.name.text, declaration.name.span, declaration.documentation)
+                world.types[sum_.name] = sum_
+                self.sums.append((sum_, declaration))
+            case ast.CapabilityDeclaration():
+                capability = CapabilityType(declaration.name.text, declaration.name.span, declaration.documentation)
+                world.types[capability.name] = capability
+                self.capabilities.append((capability, declaration))
+            case ast.AgentDeclaration():
+                agent_type = AgentType(declaration.name.text, declaration.name.span, declaration.documentation)
+                world.types[agent_type.name] = agent_type
+                world.agents[agent_type] = typed.Agent(
+                    agent_type.name, len(world.agents), agent_type, declaration.name.span
+                )
+                world.agent_declarations[agent_type] = declaration
+
+    def unique(self, names: Iterable[ast.Identifier]) -> None:
+        """Report every name that was already among `names`."""
+        first: dict[str, ast.Identifier] = {}
+        for name in names:
+            if name.text in first:
+                labels = (Label(first[name.text].span, "first declared here"),)
+                self.world.bag.report(codes.DUPLICATE_NAME, name.span, name=name.text, labels=labels)
+            else:
+                first[name.text] = name
+
+    def _fields(
+        self, owner: RecordType | SumType, title: str, variant: int | None, fields: Sequence[ast.Field]
+    ) -> list[FieldInfo]:
+        infos: list[FieldInfo] = []
+        for index, item in enumerate(fields):
+            type_ = resolve_type(self.world, item.type)
+            infos.append(FieldInfo(item.name.text, type_, item.default is not None, item.documentation, item.name.span))
+            if item.default is not None:
+                self.world.defaults[owner, variant, index] = DefaultEntry(title, item)
+        return infos
+
+    def _fill_record(self, record: RecordType, declaration: ast.RecordDeclaration) -> None:
+        methods = [method.signature.name for method in declaration.methods]
+        self.unique([*(item.name for item in declaration.fields), *methods])
+        record.fields = self._fields(record, record.name, None, declaration.fields)
+        for name in declaration.capabilities:
+            found = self.world.types.get(name.text)
+            if isinstance(found, CapabilityType):
+                if found in record.capabilities:
+                    self.world.bag.report(codes.DUPLICATE_NAME, name.span, name=name.text)
+                else:
+                    record.capabilities.append(found)
+            elif name.text in BUILTIN_CAPABILITIES:
+                self.world.bag.report(codes.NOT_A_CAPABILITY, name.span, name=name.text, what="built in")
+            elif found is not None:
+                self.world.bag.report(codes.NOT_A_CAPABILITY, name.span, name=name.text, what="a type")
+            else:
+                self.world.bag.report(codes.UNKNOWN_CAPABILITY, name.span, name=name.text)
+        self._fill_methods(record, declaration.methods)
+
+    def _fill_sum(self, sum_: SumType, declaration: ast.SumDeclaration) -> None:
+        self.unique(variant.name for variant in declaration.variants)
+        self.unique(method.signature.name for method in declaration.methods)
+        for index, variant in enumerate(declaration.variants):
+            self.unique(item.name for item in variant.fields)
+            title = f"{sum_.name}.{variant.name.text}"
+            fields = tuple(self._fields(sum_, title, index, variant.fields))
+            sum_.variants.append(VariantInfo(variant.name.text, fields, variant.documentation, variant.name.span))
+        self._fill_methods(sum_, declaration.methods)
+
+    def _fill_methods(self, owner: RecordType | SumType, methods: Sequence[ast.Function]) -> None:
+        known = self.world.methods.setdefault(owner, {})
+        for declaration in methods:
+            name = declaration.signature.name.text
+            function = self._function(declaration, f"{owner.name}.{name}", receiver=owner)
+            known.setdefault(name, function)
+
+    def _fill_capability(self, capability: CapabilityType, declaration: ast.CapabilityDeclaration) -> None:
+        self.unique(method.name for method in declaration.methods)
+        for written in declaration.methods:
+            parameters, result, error = self._signature(written)
+            if written.takes_self:
+                text = signature("fn", written.name.text, parameters, result, error)
+                what = "a capability's declaration"
+                self.world.bag.report(codes.SELF_NOT_ALLOWED, written.span, what=what, signature=text)
+            if written.uses is not None:
+                self.world.bag.report(codes.CAPABILITY_USES, written.span)
+            capability.methods.append(
+                CapabilityMethod(
+                    written.name.text,
+                    len(capability.methods),
+                    tuple(name for name, _ in parameters),
+                    tuple(type_ for _, type_ in parameters),
+                    result,
+                    error,
+                    written.name.span,
+                )
+            )
+
+    def _fill_handlers(self, agent: typed.Agent) -> None:
+        declaration = self.world.agent_declarations[agent.type]
+        self.unique(handler.signature.name for handler in declaration.handlers)
+        for handler in declaration.handlers:
+            name = handler.signature.name.text
+            function = self._function(handler, f"{agent.name}.{name}", agent=agent)
+            agent.handlers.setdefault(name, function)
+
+    def _signature(self, written: ast.FunctionSignature) -> tuple[list[tuple[str, Type]], Type, Type | None]:
+        self.unique(parameter.name for parameter in written.parameters if parameter.name.text != "_")
+        parameters = [(item.name.text, resolve_type(self.world, item.type)) for item in written.parameters]
+        result = NOTHING if written.result is None else resolve_type(self.world, written.result)
+        error = None if written.error is None else resolve_type(self.world, written.error)
+        return parameters, result, error
+
+    def _function(
+        self,
+        declaration: ast.Function,
+        name: str,
+        receiver: RecordType | SumType | None = None,
+        agent: typed.Agent | None = None,
+    ) -> typed.Function:
+        """The typed function of a declaration, without its body; remembered so that the body is checked later."""
+        written = declaration.signature
+        parameters, result, error = self._signature(written)
+        word = "fn" if agent is None else "on"
+        text = signature(word, written.name.text, parameters, result, error, takes_self=receiver is not None)
+        if written.takes_self and receiver is None:
+            what = "a function" if agent is None else "a handler"
+            self.world.bag.report(codes.SELF_NOT_ALLOWED, written.name.span, what=what, signature=text)
+        if not written.takes_self and receiver is not None:
+            self.world.bag.report(
+                codes.SELF_MISSING, written.name.span, name=written.name.text, type=receiver, signature=text
+            )
+        locals_ = [
+            typed.Local(item.name.text, type_, False, item.name.span)
+            for item, (_, type_) in zip(written.parameters, parameters, strict=True)
+        ]
+        if receiver is not None:
+            locals_.insert(0, typed.Local("self", receiver, False, written.name.span))
+        function = typed.Function(name, tuple(locals_), result, error, written.name.span, agent)
+        self.world.bodies.append((function, declaration))
+        return function
+
+    def _check_error_type(self, error: Type | None, written: ast.TypeExpression | None) -> None:
+        """An error type is a record, a sum or `Error`, and can be shown, since `main` may have to."""
+        if error is None or written is None or error is UNKNOWN or error is ERROR:
+            return
+        reason = why_not_shown(error)
+        if not isinstance(error, RecordType | SumType):
+            self.world.bag.report(codes.NOT_AN_ERROR_TYPE, written.span, type=error)
+        elif reason is not None:
+            self.world.bag.report(codes.NOT_AN_ERROR_TYPE, written.span, type=error, help=f"{reason}")

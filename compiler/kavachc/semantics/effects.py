@@ -1,0 +1,203 @@
+"""What the whole program does: effects, waiting and recursion, found over the call graph (spec 5, 8.2).
+
+Three kinds of edge leave a body. A call of a function or method carries its effects to the caller; a call of a
+handler or of a capability's method does not, since those effects are their own. All but `spawn` make the caller wait
+for the callee's end, so they count for `may_wait` and for recursion.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TypeAlias
+
+from kavachc.diagnostics import codes
+from kavachc.diagnostics.diagnostic import Label
+from kavachc.semantics import typed_ast as typed
+from kavachc.semantics.graph import components
+from kavachc.semantics.type_names import resolve_capability
+from kavachc.semantics.types import CapabilityMethod
+from kavachc.semantics.wording import quoted
+from kavachc.semantics.world import Callee, Facts, World
+from kavachc.source import Span
+from kavachc.syntax import ast
+
+Node: TypeAlias = Callee | typed.Constant
+
+
+class Effects:
+    """Fills in `effects`, `may_wait` and `is_recursive`, then checks the promises that were made about them."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.functions = [function for function, _ in world.bodies]
+        self.implementers: dict[CapabilityMethod, list[typed.Function]] = {}
+        for implementation in world.implementations.values():
+            for method, function in zip(implementation.capability.methods, implementation.methods, strict=True):
+                self.implementers.setdefault(method, []).append(function)
+        # What keeps a function out of constants and rules, though it uses no capability.
+        self.acts: dict[typed.Function, str] = {}
+
+    def infer(self) -> None:
+        """Set what is known only over the whole program."""
+        self._infer_effects()
+        self._infer_waiting()
+        self._infer_acts()
+        nodes: list[Node] = [*self.functions]
+        for component, has_cycle in components(nodes, self._runs_now):
+            for member in component:
+                if isinstance(member, typed.Function):
+                    member.is_recursive = has_cycle
+
+    def _facts(self, owner: typed.Function | typed.Constant) -> Facts:
+        return self.world.facts.get(owner) or Facts()
+
+    def _runs_now(self, node: Node) -> Iterable[Node]:
+        if isinstance(node, CapabilityMethod):
+            return self.implementers.get(node, [])
+        return [edge.callee for edge in self._facts(node).edges if edge.runs_now]
+
+    def _with_constants(self, node: Node) -> Iterable[Node]:
+        if isinstance(node, CapabilityMethod):
+            return self.implementers.get(node, [])
+        facts = self._facts(node)
+        return [*(edge.callee for edge in facts.edges), *(constant for constant, _ in facts.constants)]
+
+    def _infer_effects(self) -> None:
+        callers: dict[typed.Function, list[typed.Function]] = {}
+        for function in self.functions:
+            facts = self._facts(function)
+            function.effects = frozenset(use.effect for use in facts.uses)
+            for edge in facts.edges:
+                if edge.carries_effects and isinstance(edge.callee, typed.Function):
+                    callers.setdefault(edge.callee, []).append(function)
+        pending = list(self.functions)
+        while pending:
+            callee = pending.pop()
+            for caller in callers.get(callee, ()):
+                if not callee.effects <= caller.effects:
+                    caller.effects |= callee.effects
+                    pending.append(caller)
+
+    def _callers(self) -> dict[Callee, list[Callee]]:
+        callers: dict[Callee, list[Callee]] = {}
+        for function in self.functions:
+            for edge in self._facts(function).edges:
+                if edge.runs_now:
+                    callers.setdefault(edge.callee, []).append(function)
+        for method, implementers in self.implementers.items():
+            for function in implementers:
+                callers.setdefault(function, []).append(method)
+        return callers
+
+    def _infer_waiting(self) -> None:
+        callers = self._callers()
+        pending: list[Callee] = [function for function in self.functions if self._facts(function).waits]
+        for callee in pending:
+            callee.may_wait = True
+        while pending:
+            for caller in callers.get(pending.pop(), ()):
+                if not caller.may_wait:
+                    caller.may_wait = True
+                    pending.append(caller)
+
+    def _infer_acts(self) -> None:
+        callers = self._callers()
+        pending: list[Callee] = []
+        for function in self.functions:
+            facts = self._facts(function)
+            if facts.acts:
+                self.acts[function] = facts.acts[0][0]
+                pending.append(function)
+        while pending:
+            callee = pending.pop()
+            for caller in callers.get(callee, ()):
+                if isinstance(caller, typed.Function) and caller not in self.acts:
+                    self.acts[caller] = (
+                        self.acts[callee] if isinstance(callee, typed.Function) else "calls a capability"
+                    )
+                    pending.append(caller)
+
+    def why_impure(self, facts: Facts) -> tuple[str, Span] | None:
+        """What a constant or a rule may not do, and where it does it: `prints`, `starts a task`, …"""
+        for use in facts.uses:
+            return f"uses `{use.effect}`", use.span
+        for what, span in facts.acts:
+            return what, span
+        for edge in facts.edges:
+            callee = edge.callee
+            if not isinstance(callee, typed.Function):
+                return "calls a capability", edge.span
+            name = callee.name.rpartition(".")[2]
+            if callee.effects:
+                shown = quoted(sorted(str(effect) for effect in callee.effects))
+                return f"uses {shown}, in `{name}`", edge.span
+            if callee in self.acts:
+                return f"{self.acts[callee]}, in `{name}`", edge.span
+        return None
+
+    def check_constants(self) -> None:
+        """A constant has no effects, and does not need itself."""
+        roots: list[Node] = [entry.constant for entry in self.world.constants.values() if entry.state != "cycle"]
+        for component, has_cycle in components(roots, self._with_constants):
+            constants = [member for member in component if isinstance(member, typed.Constant)]
+            if has_cycle and constants:
+                first = min(constants, key=lambda constant: constant.span.start)
+                notes = (f"by way of {quoted([member.name for member in component])}",) if len(component) > 1 else ()
+                self.world.bag.report(codes.CONSTANT_CYCLE, first.span, name=first.name, notes=notes)
+        for entry in self.world.constants.values():
+            found = self.why_impure(self._facts(entry.constant))
+            if found is not None:
+                self.world.bag.report(codes.CONSTANT_NOT_PURE, found[1], name=entry.constant.name, reason=found[0])
+
+    def check_promises(self) -> None:
+        """`uses` lists no less than a function uses, and a handler uses no more than its agent `can`."""
+        for function, declaration in self.world.bodies:
+            name = function.name.rpartition(".")[2]
+            uses = declaration.signature.uses
+            if uses is not None:
+                promised = self._resolved(uses)
+                for effect in _beyond(function.effects, promised):
+                    self._report(
+                        function, declaration, effect, codes.EFFECT_NOT_PROMISED, name, f"add `{effect}` to `uses`"
+                    )
+            if function.agent is not None:
+                for effect in _beyond(function.effects, function.agent.can):
+                    help_text = f"add `can {effect}` to `{function.agent.name}`"
+                    self._report(function, declaration, effect, codes.EFFECT_NOT_ALLOWED, name, help_text)
+
+    def _resolved(self, references: Iterable[ast.CapabilityReference]) -> list[typed.Effect]:
+        found = [resolve_capability(self.world, reference) for reference in references]
+        return [effect for effect in found if effect is not None]
+
+    def _report(
+        self,
+        function: typed.Function,
+        declaration: ast.Function,
+        effect: typed.Effect,
+        code: codes.Code,
+        name: str,
+        help_text: str,
+    ) -> None:
+        """At the place in the function's own body where the effect comes from."""
+        facts = self._facts(function)
+        span, text = function.span, ""
+        for use in facts.uses:
+            if use.effect == effect:
+                span, text = use.span, f"this uses `{effect}`"
+                break
+        else:
+            for edge in facts.edges:
+                callee = edge.callee
+                if edge.carries_effects and isinstance(callee, typed.Function) and effect in callee.effects:
+                    span, text = edge.span, f"`{callee.name.rpartition('.')[2]}` uses `{effect}`"
+                    break
+        labels = (Label(span, text),) if text else ()
+        where = declaration.signature.name.span
+        self.world.bag.report(code, where, name=name, effect=effect, labels=labels, help=help_text)
+
+
+def _beyond(effects: Iterable[typed.Effect], allowed: Iterable[typed.Effect]) -> list[typed.Effect]:
+    """The effects that `allowed` does not cover; a whole capability covers each of its methods."""
+    known = set(allowed)
+    beyond = [effect for effect in effects if effect not in known and typed.Effect(effect.capability) not in known]
+    return sorted(beyond, key=str)

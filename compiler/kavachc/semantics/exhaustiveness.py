@@ -1,0 +1,252 @@
+"""Whether a `match` has an arm for every value, and a value for every arm (spec 3).
+
+The method is Maranget's ("Warnings for pattern matching"): a matrix with one row for each pattern and one column for
+each value looked at, taken apart column by column. Guarded arms prove nothing, so they are no rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from kavachc.semantics import typed_ast as typed
+from kavachc.semantics.literals import INT_MAX, INT_MIN
+from kavachc.semantics.types import BOOL, DURATION, INT, RecordType, SumType, Type
+
+STEPS_MAX = 200_000
+UNITS = (("d", 86_400_000_000_000), ("h", 3_600_000_000_000), ("m", 60_000_000_000), ("s", 1_000_000_000))
+SMALL_UNITS = (("ms", 1_000_000), ("us", 1_000), ("ns", 1))
+
+
+class TooIntricate(Exception):
+    """The combinations are too many to go through."""
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """The Ints (or nanoseconds) from `low` to `high`, both included."""
+
+    low: int
+    high: int
+
+
+# A constructor is a variant's index, a Bool, an Interval, a literal, a held type, or "record".
+Key: TypeAlias = object
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A pattern with its names forgotten: None as `key` fits anything. `inside` are the fields' patterns."""
+
+    key: Key | None
+    inside: tuple[Shape, ...] = ()
+
+
+ANY = Shape(None)
+Row: TypeAlias = tuple[Shape, ...]
+
+
+def missing_cases(subject: Type, arms: Sequence[typed.MatchArm]) -> list[str]:
+    """Patterns, as a user writes them, for what no arm fits; empty when the match is complete."""
+    rows = [(shape,) for arm in arms if arm.guard is None for shape in _shapes(arm.pattern)]
+    columns = _Columns()
+    if not rows and isinstance(subject, SumType):
+        return [_variant_text(subject, index, ["_"] * len(item.fields)) for index, item in enumerate(subject.variants)]
+    return list(dict.fromkeys(case[0] for case in columns.missing(rows, (subject,))))
+
+
+def unreachable(subject: Type, arms: Sequence[typed.MatchArm]) -> Iterator[tuple[typed.MatchArm, typed.Pattern | None]]:
+    """Arms that nothing reaches, and alternatives `A | B` that add nothing to a reachable arm."""
+    columns = _Columns()
+    rows: list[Row] = []
+    for arm in arms:
+        alternatives = _alternatives(arm.pattern)
+        own: list[Row] = []
+        idle: list[typed.Pattern] = []
+        for alternative in alternatives:
+            shapes = [(shape,) for shape in _shapes(alternative)]
+            useful = any(columns.is_useful([*rows, *own], row, (subject,)) for row in shapes)
+            own.extend(shapes)
+            if not useful:
+                idle.append(alternative)
+        if len(idle) == len(alternatives):
+            yield arm, None
+        else:
+            for alternative in idle:
+                yield arm, alternative
+        if arm.guard is None:
+            rows.extend(own)
+
+
+def _alternatives(pattern: typed.Pattern) -> list[typed.Pattern]:
+    return list(pattern.alternatives) if isinstance(pattern, typed.OrPattern) else [pattern]
+
+
+def _shapes(pattern: typed.Pattern) -> list[Shape]:
+    """The pattern as shapes without alternatives: `A(1 | 2)` is two."""
+    match pattern:
+        case typed.WildcardPattern() | typed.BindPattern():
+            return [ANY]
+        case typed.LiteralPattern():
+            if isinstance(pattern.value, int) and pattern.type in (INT, DURATION):
+                return [Shape(Interval(pattern.value, pattern.value))]
+            return [Shape(("literal", pattern.value))]
+        case typed.RangePattern():
+            return [Shape(Interval(pattern.start, pattern.end if pattern.inclusive else pattern.end - 1))]
+        case typed.VariantPattern():
+            return _with_fields(pattern.variant, len(pattern.sum.variants[pattern.variant].fields), pattern.fields)
+        case typed.RecordPattern():
+            return _with_fields("record", len(pattern.record.fields), pattern.fields)
+        case typed.ErrorPattern():
+            return [Shape(pattern.held, (inner,)) for inner in _shapes(pattern.inner)]
+        case typed.OrPattern():
+            return [shape for alternative in pattern.alternatives for shape in _shapes(alternative)]
+
+
+def _with_fields(key: Key, count: int, fields: Sequence[tuple[int, typed.Pattern]]) -> list[Shape]:
+    combinations: list[tuple[Shape, ...]] = [(ANY,) * count]
+    for index, pattern in fields:
+        inside = _shapes(pattern)
+        combinations = [(*done[:index], shape, *done[index + 1 :]) for done in combinations for shape in inside]
+        if len(combinations) > STEPS_MAX:
+            raise TooIntricate
+    return [Shape(key, done) for done in combinations]
+
+
+class _Columns:
+    """The matrix algorithm, with a bound on its work."""
+
+    def __init__(self) -> None:
+        self._steps = 0
+
+    def _step(self, work: int) -> None:
+        self._steps += 1 + work // 64
+        if self._steps > STEPS_MAX:
+            raise TooIntricate
+
+    def missing(self, rows: Sequence[Row], types: tuple[Type, ...]) -> list[list[str]]:
+        """One text for each column, for combinations that no row fits."""
+        self._step(len(rows))
+        if not types:
+            return [] if rows else [[]]
+        head, rest = types[0], types[1:]
+        keys = self._keys(rows, head)
+        if not keys:
+            return [["_", *tail] for tail in self.missing([row[1:] for row in rows if row[0].key is None], rest)]
+        found: list[list[str]] = []
+        others: list[list[str]] | None = None
+        used = {row[0].key for row in rows}
+        for key in keys:
+            inside = _inside(head, key)
+            if not isinstance(key, Interval) and key is not None and key not in used:
+                # No row names it: what is missing of it is what the rows for anything miss, found once.
+                if others is None:
+                    others = self.missing([row[1:] for row in rows if row[0].key is None], rest)
+                tails = [["_"] * len(inside) + tail for tail in others]
+            else:
+                tails = self.missing(_specialized(rows, key, len(inside)), inside + rest)
+            found.extend([_text(head, key, tail[: len(inside)]), *tail[len(inside) :]] for tail in tails)
+        return found
+
+    def is_useful(self, rows: Sequence[Row], row: Row, types: tuple[Type, ...]) -> bool:
+        """Whether `row` fits something that no earlier row fits."""
+        self._step(len(rows))
+        if not types:
+            return not rows
+        head, rest = types[0], types[1:]
+        for key in self._keys([*rows, row], head) or [None]:
+            inside = _inside(head, key)
+            for special in _specialized([row], key, len(inside)):
+                if self.is_useful(_specialized(rows, key, len(inside)), special, inside + rest):
+                    return True
+        return False
+
+    def _keys(self, rows: Sequence[Row], head: Type) -> list[Key | None]:
+        """The cases that the first column is split into; empty when no row looks at it. None is "any other"."""
+        used = dict.fromkeys(row[0].key for row in rows if row[0].key is not None)
+        if not used:
+            return []
+        if isinstance(head, SumType):
+            return list(range(len(head.variants)))
+        if isinstance(head, RecordType):
+            return ["record"]
+        if head is BOOL:
+            return [("literal", True), ("literal", False)]
+        if head is INT or head is DURATION:
+            return list(_split([key for key in used if isinstance(key, Interval)]))
+        return [*used, None]
+
+
+def _split(intervals: Sequence[Interval]) -> Iterator[Interval]:
+    """All of Int, cut wherever one of the intervals begins or ends."""
+    starts = {INT_MIN}
+    for interval in intervals:
+        starts.add(interval.low)
+        if interval.high < INT_MAX:
+            starts.add(interval.high + 1)
+    ordered = sorted(starts)
+    for position, low in enumerate(ordered):
+        yield Interval(low, ordered[position + 1] - 1 if position + 1 < len(ordered) else INT_MAX)
+
+
+def _specialized(rows: Sequence[Row], key: Key | None, width: int) -> list[Row]:
+    """The rows that fit `key` in the first column, with that column replaced by what is inside it."""
+    result: list[Row] = []
+    for row in rows:
+        shape = row[0]
+        if shape.key is None:
+            result.append((ANY,) * width + row[1:])
+        elif isinstance(shape.key, Interval) and isinstance(key, Interval):
+            if shape.key.low <= key.low and key.high <= shape.key.high:
+                result.append(row[1:])
+        elif shape.key == key:
+            result.append(shape.inside + row[1:])
+    return result
+
+
+def _inside(head: Type, key: Key | None) -> tuple[Type, ...]:
+    """The types of the columns that `key` opens."""
+    if key is None:
+        return ()
+    if isinstance(head, SumType) and isinstance(key, int):
+        return tuple(item.type for item in head.variants[key].fields)
+    if isinstance(head, RecordType):
+        return tuple(item.type for item in head.fields)
+    return (key,) if isinstance(key, SumType | RecordType) else ()
+
+
+def _text(head: Type, key: Key | None, inside: list[str]) -> str:
+    """A missing case as a pattern."""
+    if isinstance(head, SumType) and isinstance(key, int):
+        return _variant_text(head, key, inside)
+    if isinstance(head, RecordType):
+        return "_" if all(part == "_" for part in inside) else f"{head}({', '.join(inside)})"
+    if isinstance(key, Interval):
+        return _interval_text(head, key)
+    if head is BOOL and isinstance(key, tuple):
+        return "true" if key[1] else "false"
+    if isinstance(key, SumType | RecordType):
+        return inside[0] if inside[0] != "_" else "_"
+    return "_"
+
+
+def _variant_text(sum_: SumType, index: int, inside: list[str]) -> str:
+    name = f"{sum_}.{sum_.variants[index].name}"
+    return name if all(part == "_" for part in inside) else f"{name}({', '.join(inside)})"
+
+
+def _interval_text(head: Type, interval: Interval) -> str:
+    if interval.low == INT_MIN or interval.high == INT_MAX:
+        return "_"
+    show = _duration_text if head is DURATION else str
+    if interval.low == interval.high:
+        return show(interval.low)
+    return f"{show(interval.low)}..={show(interval.high)}"
+
+
+def _duration_text(value_ns: int) -> str:
+    for unit, size in (*UNITS, *SMALL_UNITS):
+        if value_ns % size == 0 and value_ns != 0:
+            return f"{value_ns // size}{unit}"
+    return "0s"

@@ -1,0 +1,189 @@
+"""Expressions: names, literals, fields, blocks and branches (spec 2, 3). Calls and operators have their own files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from kavachc.diagnostics import codes
+from kavachc.semantics import typed_ast as typed
+from kavachc.semantics.body import DROPPED, Body, drop, unknown
+from kavachc.semantics.calls import check_call_expression
+from kavachc.semantics.construction import check_variant_name, check_with
+from kavachc.semantics.conversions import why_not_shown
+from kavachc.semantics.failures import (
+    check_break,
+    check_catch,
+    check_continue,
+    check_fail,
+    check_return,
+    check_spawn,
+    check_try,
+)
+from kavachc.semantics.literals import (
+    check_array,
+    check_bool,
+    check_duration,
+    check_float,
+    check_int,
+)
+from kavachc.semantics.matches import check_match
+from kavachc.semantics.names import check_name, type_named_by
+from kavachc.semantics.operators import check_binary, check_unary
+from kavachc.semantics.statements import check_block
+from kavachc.semantics.types import (
+    BOOL,
+    INT,
+    NEVER,
+    NOTHING,
+    STRING,
+    UNKNOWN,
+    AgentType,
+    ArrayType,
+    CapabilityType,
+    RecordType,
+    SumType,
+    Type,
+)
+from kavachc.semantics.wording import near_miss, single_spaced
+from kavachc.syntax import ast
+
+
+def check_expression(body: Body, node: ast.Expression, wanted: Type | None) -> typed.Expr:
+    """The typed expression of `node`; `wanted` is what the context hopes for (see `Body.expression`)."""
+    return _CHECKS[type(node)](body, node, wanted)
+
+
+def check_string(body: Body, node: ast.StringLiteral, wanted: Type | None) -> typed.Expr:
+    """Text, or an Interpolation of its parts (spec 2.show)."""
+    if all(isinstance(part, str) for part in node.parts):
+        return typed.StringValue(node.span, STRING, "".join(part for part in node.parts if isinstance(part, str)))
+    parts: list[typed.Expr] = []
+    for part in node.parts:
+        if isinstance(part, str):
+            if part:
+                parts.append(typed.StringValue(node.span, STRING, part))
+            continue
+        shown = body.operand(part)
+        reason = why_not_shown(shown.type)
+        if reason is not None:
+            body.report(codes.NOT_SHOWN, part.span, type=shown.type, reason=reason)
+        parts.append(shown)
+    return typed.Interpolation(node.span, STRING, tuple(parts))
+
+
+def check_field(body: Body, node: ast.FieldAccess, wanted: Type | None) -> typed.Expr:
+    """`value.field`, or `Sum.Variant` of a variant without fields."""
+    named = type_named_by(body, node.target)
+    if isinstance(named, SumType):
+        return check_variant_name(body, node, named)
+    if named is not None:
+        return _report_part_of_type(body, node, named)
+    target = body.operand(node.target)
+    if target.type is UNKNOWN:
+        return unknown(node.span)
+    name = node.name.text
+    methods: list[str] = []
+    if isinstance(target.type, RecordType):
+        index = target.type.field_index(name)
+        if index is not None:
+            return typed.FieldGet(node.span, target.type.fields[index].type, target, index)
+    if isinstance(target.type, RecordType | SumType):
+        methods = list(body.world.methods.get(target.type, {}))
+    elif isinstance(target.type, CapabilityType):
+        methods = [method.name for method in target.type.methods]
+    elif isinstance(target.type, AgentType):
+        methods = list(body.world.agents[target.type].handlers)
+    if name in methods:
+        return body.report(codes.VARIANT_ON_VALUE, node.name.span, name=name, type=target.type)
+    fields = [item.name for item in target.type.fields] if isinstance(target.type, RecordType) else []
+    return body.report(
+        codes.UNKNOWN_FIELD, node.name.span, type=target.type, name=name, help=near_miss(name, [*fields, *methods])
+    )
+
+
+def _report_part_of_type(body: Body, node: ast.FieldAccess, named: Type | str) -> typed.Expr:
+    """`R.x`, `Payments.refund` or `Time.sleep` without a call, or something that does not exist at all."""
+    name = node.name.text
+    if isinstance(named, RecordType):
+        if named.field_index(name) is not None or name in body.world.methods.get(named, {}):
+            return body.report(codes.METHOD_ON_TYPE, node.span, name=name, type=named, help=f"write `value.{name}`")
+        return body.report(codes.UNKNOWN_FIELD, node.name.span, type=named, name=name)
+    return body.report(
+        codes.NOT_A_VALUE,
+        node.span,
+        name=single_spaced(node.span.text),
+        what="something to call",
+        help=f"write `{single_spaced(node.span.text)}(…)`",
+    )
+
+
+def check_index(body: Body, node: ast.IndexAccess, wanted: Type | None) -> typed.Expr:
+    """`array[index]`."""
+    target = body.operand(node.target)
+    index = body.value(node.index, INT)
+    if isinstance(target.type, ArrayType):
+        return typed.IndexGet(node.span, target.type.element, target, index)
+    if target.type is UNKNOWN:
+        return unknown(node.span)
+    return body.report(codes.NOT_INDEXABLE, node.target.span, type=target.type)
+
+
+def check_range(body: Body, node: ast.RangeExpression, wanted: Type | None) -> typed.Expr:
+    body.value(node.start, INT)
+    body.value(node.end, INT)
+    return body.report(codes.RANGE_NOT_ALLOWED, node.span, range=single_spaced(node.span.text))
+
+
+def check_if(body: Body, node: ast.If, wanted: Type | None) -> typed.Expr:
+    """`if`, as a value when every branch gives one. Without `else` it gives nothing."""
+    condition = body.value(node.condition, BOOL)
+    if node.otherwise is None:
+        then = check_block(body, node.then, DROPPED)
+        return typed.If(node.span, NOTHING, condition, then, None)
+    then = check_block(body, node.then, wanted)
+    if wanted is None and then.type is not NEVER:
+        wanted = then.type
+    if wanted is DROPPED or wanted is None:
+        otherwise = body.expression(node.otherwise, wanted)
+        if wanted is DROPPED:
+            otherwise = drop(otherwise)
+    else:
+        otherwise = body.value(node.otherwise, wanted)
+    return typed.If(node.span, joined(wanted, then, otherwise), condition, then, otherwise)
+
+
+def joined(wanted: Type | None, *branches: typed.Expr) -> Type:
+    """The type of what has these branches: that of the first that gives a value, NEVER when none does."""
+    giving = [branch.type for branch in branches if branch.type is not NEVER]
+    if not giving:
+        return NEVER
+    return NOTHING if wanted is DROPPED else (wanted or giving[0])
+
+
+_CHECKS: dict[type[ast.Node], Callable[[Body, Any, Type | None], typed.Expr]] = {
+    ast.IntLiteral: check_int,
+    ast.FloatLiteral: check_float,
+    ast.BoolLiteral: check_bool,
+    ast.DurationLiteral: check_duration,
+    ast.StringLiteral: check_string,
+    ast.ArrayLiteral: check_array,
+    ast.Name: check_name,
+    ast.FieldAccess: check_field,
+    ast.IndexAccess: check_index,
+    ast.Call: check_call_expression,
+    ast.Unary: check_unary,
+    ast.Binary: check_binary,
+    ast.RangeExpression: check_range,
+    ast.With: check_with,
+    ast.Block: check_block,
+    ast.If: check_if,
+    ast.Match: check_match,
+    ast.Try: check_try,
+    ast.Catch: check_catch,
+    ast.Fail: check_fail,
+    ast.Return: check_return,
+    ast.Break: check_break,
+    ast.Continue: check_continue,
+    ast.Spawn: check_spawn,
+}

@@ -1,0 +1,99 @@
+"""Literals, and the types that their place gives them (spec 2)."""
+
+from __future__ import annotations
+
+import math
+
+from kavachc.diagnostics import codes
+from kavachc.semantics import typed_ast as typed
+from kavachc.semantics.body import Body
+from kavachc.semantics.types import BOOL, DURATION, FLOAT, INT, NEVER, ArrayType, Type
+from kavachc.source import Span
+from kavachc.syntax import ast
+
+INT_MIN = -(2**63)
+INT_MAX = 2**63 - 1
+
+
+def bare_number(node: ast.Expression) -> tuple[int, bool] | None:
+    """(value without sign, is negative) of an Int literal, perhaps negated (more than once); None for others."""
+    negative = False
+    while isinstance(node, ast.Unary) and node.operator == "-":
+        negative = not negative
+        node = node.operand
+    return (node.value, negative) if isinstance(node, ast.IntLiteral) else None
+
+
+def number_value(body: Body, span: Span, value: int, negative: bool, wanted: Type | None) -> typed.Expr:
+    """An Int literal as an Int, or as a Float where one is wanted."""
+    if wanted is FLOAT:
+        try:
+            amount = float(value)
+        except OverflowError:
+            return body.report(codes.NUMBER_TOO_LARGE, span, text=span.text, type="a Float")
+        return typed.FloatValue(span, FLOAT, -amount if negative else amount)
+    signed = -value if negative else value
+    if not INT_MIN <= signed <= INT_MAX:
+        return body.report(
+            codes.NUMBER_TOO_LARGE,
+            span,
+            text=span.text,
+            type="an Int",
+            help="an Int lies from -9223372036854775808 to 9223372036854775807",
+        )
+    return typed.IntValue(span, INT, signed)
+
+
+def check_int(body: Body, node: ast.IntLiteral, wanted: Type | None) -> typed.Expr:
+    return number_value(body, node.span, node.value, False, wanted)
+
+
+def check_float(body: Body, node: ast.FloatLiteral, wanted: Type | None) -> typed.Expr:
+    if not math.isfinite(node.value):
+        return body.report(codes.NUMBER_TOO_LARGE, node.span, text=node.span.text, type="a Float")
+    return typed.FloatValue(node.span, FLOAT, node.value)
+
+
+def check_bool(body: Body, node: ast.BoolLiteral, wanted: Type | None) -> typed.Expr:
+    return typed.BoolValue(node.span, BOOL, node.value)
+
+
+def check_duration(body: Body, node: ast.DurationLiteral, wanted: Type | None) -> typed.Expr:
+    if node.value_ns > INT_MAX:
+        return body.report(
+            codes.NUMBER_TOO_LARGE,
+            node.span,
+            text=node.span.text,
+            type="a Duration",
+            help="a Duration lies within about 292 years",
+        )
+    return typed.IntValue(node.span, DURATION, node.value_ns)
+
+
+def check_array(body: Body, node: ast.ArrayLiteral, wanted: Type | None) -> typed.Expr:
+    """`[a, b]`: every element has the wanted type, or that of the first that gives a value."""
+    element = wanted.element if isinstance(wanted, ArrayType) else None
+    if element is None:
+        if not node.elements:
+            return body.report(codes.EMPTY_ARRAY, node.span)
+        # Bare numbers take the type of the others, so that `[1, 2.5]` is an array of Floats.
+        leading = next((item for item in node.elements if bare_number(item) is None), node.elements[0])
+        if isinstance(leading, ast.FloatLiteral | ast.Unary):
+            element = FLOAT if _is_float_literal(leading) else None
+    elements: list[typed.Expr] = []
+    for item in node.elements:
+        if element is None:
+            checked = body.expression(item)
+            element = None if checked.type is NEVER else checked.type
+        else:
+            checked = body.value(item, element)
+        elements.append(checked)
+    if element is None:
+        return body.report(codes.NO_VALUE, node.span)
+    return typed.ArrayMake(node.span, ArrayType(element), tuple(elements))
+
+
+def _is_float_literal(node: ast.Expression) -> bool:
+    while isinstance(node, ast.Unary) and node.operator == "-":
+        node = node.operand
+    return isinstance(node, ast.FloatLiteral)

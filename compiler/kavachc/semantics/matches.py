@@ -1,0 +1,63 @@
+"""`match` (spec 3)."""
+
+from __future__ import annotations
+
+from kavachc.diagnostics import codes
+from kavachc.semantics import typed_ast as typed
+from kavachc.semantics.body import DROPPED, Body, drop
+from kavachc.semantics.exhaustiveness import TooIntricate, missing_cases, unreachable
+from kavachc.semantics.patterns import check_pattern
+from kavachc.semantics.types import BOOL, NEVER, NOTHING, UNKNOWN, Type
+from kavachc.semantics.wording import listed, quoted, single_spaced
+from kavachc.syntax import ast
+
+
+def check_match(body: Body, node: ast.Match, wanted: Type | None) -> typed.Expr:
+    """A `match` as a value: every arm gives the wanted type, or that of the first arm that gives a value."""
+    subject = body.operand(node.subject)
+    arms: list[typed.MatchArm] = []
+    patterns_are_right = True
+    for arm in node.arms:
+        body.scope.enter()
+        pattern_errors = len(body.world.bag.items)
+        pattern = check_pattern(body, arm.pattern, subject.type)
+        patterns_are_right = patterns_are_right and len(body.world.bag.items) == pattern_errors
+        guard = None if arm.guard is None else body.value(arm.guard, BOOL)
+        if wanted is None:
+            result = body.expression(arm.body)
+            wanted = None if result.type is NEVER else result.type
+        elif wanted is DROPPED:
+            result = drop(body.expression(arm.body, DROPPED))
+        else:
+            result = body.value(arm.body, wanted)
+        arms.append(typed.MatchArm(arm.span, pattern, guard, result))
+        body.scope.leave()
+    if subject.type is not UNKNOWN and patterns_are_right:
+        _check_coverage(body, node, subject.type, arms)
+    giving = any(arm.body.type is not NEVER for arm in arms)
+    type_: Type = NEVER
+    if giving:
+        type_ = NOTHING if wanted is DROPPED or wanted is None else wanted
+    elif not arms:
+        type_ = UNKNOWN
+    return typed.Match(node.span, type_, subject, tuple(arms))
+
+
+def _check_coverage(body: Body, node: ast.Match, subject: Type, arms: list[typed.MatchArm]) -> None:
+    """Every value has an arm, and every arm a value."""
+    try:
+        for arm, alternative in unreachable(subject, arms):
+            if alternative is None:
+                body.report(codes.ARM_UNREACHABLE, arm.pattern.span)
+            else:
+                text = single_spaced(alternative.span.text)
+                body.report(codes.ALTERNATIVE_UNREACHABLE, alternative.span, text=text)
+        missing = missing_cases(subject, arms)
+    except TooIntricate:
+        body.report(codes.MATCH_TOO_INTRICATE, node.span)
+        return
+    if missing:
+        shown = missing[:4]
+        names = quoted(shown) if len(missing) == len(shown) else f"{quoted(shown, ',')} and more"
+        arms_text = listed([f"`{case} => …`" for case in shown])
+        body.report(codes.MATCH_MISSES, node.subject.span, missing=names, arms=arms_text)

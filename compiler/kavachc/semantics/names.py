@@ -1,0 +1,102 @@
+"""What a name means at one place: a local, a constant, or something that is not a value by itself."""
+
+from __future__ import annotations
+
+from kavachc.diagnostics import codes
+from kavachc.semantics import typed_ast as typed
+from kavachc.semantics.body import Body
+from kavachc.semantics.builtins import BUILTIN_CAPABILITIES
+from kavachc.semantics.constants import constant_named
+from kavachc.semantics.types import AgentType, CapabilityType, NominalType, SumType, Type
+from kavachc.semantics.wording import near_miss, signature
+from kavachc.semantics.world import BUILTIN_FUNCTIONS, PRIMITIVES, Use
+from kavachc.source import Span
+from kavachc.syntax import ast
+
+RULE_WORDS = ("sum", "count", "tokens")
+
+
+def type_named_by(body: Body, node: ast.Expression) -> NominalType | str | None:
+    """The type that `node` names before a `.`, or a built-in capability's name; None when it is a value."""
+    if not isinstance(node, ast.Name) or body.scope.find(node.text) is not None:
+        return None
+    if node.text in body.world.types:
+        return body.world.types[node.text]
+    return node.text if node.text in BUILTIN_CAPABILITIES else None
+
+
+def check_name(body: Body, node: ast.Name, wanted: Type | None) -> typed.Expr:
+    """A name read as a value."""
+    local = body.scope.find(node.text)
+    if local is not None:
+        return typed.LocalGet(node.span, local.type, local)
+    world = body.world
+    if node.text in world.constants:
+        constant = constant_named(body, node)
+        return typed.ConstGet(node.span, constant.type, constant)
+    found = world.types.get(node.text)
+    if isinstance(found, CapabilityType):
+        return capability_here(body, node.span, found, None)
+    if found is not None or node.text in PRIMITIVES:
+        help_text = None
+        if isinstance(found, SumType) and found.variants:
+            help_text = f"name a variant: `{found.name}.{found.variants[0].name}`"
+        elif isinstance(found, AgentType):
+            help_text = f"start it: `{start_example(world.agents[found])}`"
+        elif found is not None:
+            help_text = f"make one: `{node.text}(…)`"
+        return body.report(codes.NOT_A_VALUE, node.span, name=node.text, what="a type", help=help_text)
+    if node.text in world.functions or node.text in BUILTIN_FUNCTIONS or node.text == "ask":
+        what, help_text = "a function", f"call it: `{node.text}(…)`"
+        return body.report(codes.NOT_A_VALUE, node.span, name=node.text, what=what, help=help_text)
+    if node.text in BUILTIN_CAPABILITIES:
+        return body.report(codes.NOT_A_VALUE, node.span, name=node.text, what="a built-in capability")
+    return report_unknown_name(body, node.span, node.text)
+
+
+def report_unknown_name(body: Body, span: Span, name: str) -> typed.Expr:
+    """No such name: say what it could have been."""
+    if name == "_":
+        return body.report(codes.UNDERSCORE_READ, span)
+    if name == "self":
+        return body.report(codes.SELF_OUTSIDE_METHOD, span)
+    if body.rule_target is not None and name in RULE_WORDS:
+        if name == "tokens" and body.rule_target != "Ai":
+            return body.report(codes.TOKENS_OUTSIDE_AI, span)
+        return body.report(codes.RULE_WINDOW_MISSING, span, word=name)
+    owner = body.world.variant_owner(name)
+    if owner is not None:
+        return body.report(codes.BARE_VARIANT, span, name=name, type=owner)
+    known = [*body.scope.names(), *body.world.names()]
+    return body.report(codes.UNKNOWN_NAME, span, name=name, help=near_miss(name, known))
+
+
+def capability_here(body: Body, span: Span, capability: CapabilityType, method: str | None) -> typed.Expr:
+    """The capability that the handler's agent was started with; an error outside a handler (spec 6).
+
+    `method` is the one that is called, None when the capability itself is passed on.
+    """
+    if body.agent is None:
+        example = capability.name[:1].lower() + capability.name[1:]
+        return body.report(codes.CAPABILITY_OUTSIDE_HANDLER, span, name=capability.name, example=example)
+    effect = typed.Effect(capability.name, method)
+    body.facts.uses.append(Use(effect, span))
+    if capability not in body.agent.capabilities:
+        # `effects.py` reports that the agent may not use it; no index exists to go on with.
+        return typed.NothingValue(span, capability)
+    return typed.AgentCapability(span, capability, body.agent, body.agent.capabilities.index(capability))
+
+
+def start_example(agent: typed.Agent) -> str:
+    """`Refunder.start(Payments: …)`, as the help texts write it."""
+    given = ", ".join(f"{capability}: …" for capability in agent.capabilities)
+    return f"{agent.name}.start({given})"
+
+
+def function_signature(function: typed.Function, error: Type | str | None = None) -> str:
+    """The function's first line as its author writes it, perhaps with another error type."""
+    takes_self = bool(function.parameters) and function.parameters[0].name == "self"
+    parameters = [(item.name, item.type) for item in function.parameters[1 if takes_self else 0 :]]
+    word = "fn" if function.agent is None else "on"
+    name = function.name.rpartition(".")[2]
+    return signature(word, name, parameters, function.result, error or function.error, takes_self)

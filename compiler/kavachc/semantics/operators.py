@@ -1,0 +1,110 @@
+"""Unary and binary operators, and the types that they work on (spec 2)."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from kavachc.diagnostics import codes
+from kavachc.semantics import typed_ast as typed
+from kavachc.semantics.body import Body, unknown
+from kavachc.semantics.conversions import same_type, why_not_comparable
+from kavachc.semantics.literals import bare_number, number_value
+from kavachc.semantics.types import BOOL, DURATION, FLOAT, INSTANT, INT, STRING, UNKNOWN, PrimitiveType, Type
+from kavachc.syntax import ast
+
+# (operator, left, right) -> result, for what is not listed in a loop below.
+_RESULTS: dict[tuple[str, Type, Type], PrimitiveType] = {
+    ("+", STRING, STRING): STRING,
+    ("+", DURATION, DURATION): DURATION,
+    ("-", DURATION, DURATION): DURATION,
+    ("*", DURATION, INT): DURATION,
+    ("*", INT, DURATION): DURATION,
+    ("/", DURATION, INT): DURATION,
+    ("/", DURATION, DURATION): INT,
+    ("-", INSTANT, INSTANT): DURATION,
+    ("+", INSTANT, DURATION): INSTANT,
+    ("-", INSTANT, DURATION): INSTANT,
+}
+_RESULTS.update({(operator, INT, INT): INT for operator in ("+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>")})
+_RESULTS.update({(operator, FLOAT, FLOAT): FLOAT for operator in ("+", "-", "*", "/", "%")})
+
+_ORDERED = (INT, FLOAT, STRING, DURATION, INSTANT)
+_UNARY: dict[str, tuple[PrimitiveType, ...]] = {"-": (INT, FLOAT, DURATION), "!": (BOOL,), "~": (INT,)}
+
+
+def check_unary(body: Body, node: ast.Unary, wanted: Type | None) -> typed.Expr:
+    """`-x`, `!x`, `~x`. A negated literal is a literal, so that the smallest Int can be written."""
+    number = bare_number(node)
+    if number is not None:
+        return number_value(body, node.span, *number, wanted)
+    operand = body.operand(node.operand, wanted if node.operator == "-" else None)
+    if operand.type is UNKNOWN:
+        return unknown(node.span)
+    if operand.type not in _UNARY[node.operator]:
+        return body.report(codes.UNARY_TYPE, node.span, operator=node.operator, type=operand.type)
+    if node.operator == "-" and isinstance(operand, typed.FloatValue):
+        return typed.FloatValue(node.span, FLOAT, -operand.value)
+    return typed.UnaryOperation(node.span, operand.type, node.operator, operand)
+
+
+def arithmetic_result(operator: str, left: Type, right: Type) -> PrimitiveType | None:
+    """The type of `left operator right`; None when there is no such operation."""
+    return _RESULTS.get((operator, left, right))
+
+
+def check_binary(body: Body, node: ast.Binary, wanted: Type | None) -> typed.Expr:
+    if node.operator == "&&" or node.operator == "||":
+        left = body.value(node.left, BOOL)
+        right = body.value(node.right, BOOL)
+        return typed.LogicalOperation(node.span, BOOL, node.operator, left, right)
+    comparing = node.operator in ("==", "!=", "<", "<=", ">", ">=")
+    left, right = _operands(body, node, None if comparing else wanted, comparing)
+    if left.type is UNKNOWN or right.type is UNKNOWN:
+        return typed.NothingValue(node.span, BOOL if comparing else UNKNOWN)
+    if comparing:
+        return _comparison(body, node, left, right)
+    result = arithmetic_result(node.operator, left.type, right.type)
+    if result is None:
+        return _report_operands(body, node, left.type, right.type)
+    arithmetic = cast("typed.ArithmeticOperator", node.operator)
+    return typed.ArithmeticOperation(node.span, result, arithmetic, node.operator_span, left, right)
+
+
+def _operands(body: Body, node: ast.Binary, wanted: Type | None, comparing: bool) -> tuple[typed.Expr, typed.Expr]:
+    """Both sides. A bare number beside a Float is a Float, and `[]` beside an array has its type."""
+    hint = FLOAT if wanted is FLOAT else None
+    if bare_number(node.left) is not None and bare_number(node.right) is None:
+        right = body.operand(node.right, hint)
+        return body.operand(node.left, FLOAT if right.type is FLOAT else None), right
+    left = body.operand(node.left, hint)
+    if comparing:
+        return left, body.operand(node.right, left.type if left.type is not UNKNOWN else None)
+    if bare_number(node.right) is not None:
+        return left, body.operand(node.right, FLOAT if left.type is FLOAT else None)
+    return left, body.operand(node.right, FLOAT if left.type is FLOAT else hint)
+
+
+def _comparison(body: Body, node: ast.Binary, left: typed.Expr, right: typed.Expr) -> typed.Expr:
+    operator = cast("typed.ComparisonOperator", node.operator)
+    if not same_type(left.type, right.type):
+        return _report_operands(body, node, left.type, right.type)
+    if operator in ("==", "!="):
+        reason = why_not_comparable(left.type)
+        if reason is not None:
+            return body.report(
+                codes.NOT_COMPARABLE, node.operator_span, type=left.type, operator=operator, reason=reason
+            )
+    elif left.type not in _ORDERED:
+        return _report_operands(body, node, left.type, right.type)
+    return typed.Comparison(node.span, BOOL, operator, left, right)
+
+
+def _report_operands(body: Body, node: ast.Binary, left: Type, right: Type) -> typed.Expr:
+    help_text = None
+    if {left, right} == {INT, FLOAT}:
+        help_text = "a number is not converted by itself: use one type for both"
+    elif STRING in (left, right) and node.operator == "+":
+        help_text = 'put values into text with braces: `"{a}{b}"`'
+    return body.report(
+        codes.OPERATOR_TYPES, node.operator_span, operator=node.operator, left=left, right=right, help=help_text
+    )

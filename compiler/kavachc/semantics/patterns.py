@@ -1,0 +1,221 @@
+"""Patterns: what they fit, and the names that they bind (spec 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kavachc.diagnostics import codes
+from kavachc.diagnostics.diagnostic import Label
+from kavachc.semantics import typed_ast as typed
+from kavachc.semantics.body import Body
+from kavachc.semantics.literals import INT_MAX, INT_MIN
+from kavachc.semantics.types import (
+    BOOL,
+    DURATION,
+    ERROR,
+    FLOAT,
+    INT,
+    STRING,
+    UNKNOWN,
+    FieldInfo,
+    RecordType,
+    SumType,
+    Type,
+)
+from kavachc.semantics.wording import are, counted, near_miss
+from kavachc.source import Span
+from kavachc.syntax import ast
+
+BOUND_BY_PATTERN = "bound by a pattern"
+
+
+def check_pattern(body: Body, node: ast.Pattern, subject: Type) -> typed.Pattern:
+    """The typed pattern for a value of type `subject`; a wildcard stands for one that was reported."""
+    match node:
+        case ast.WildcardPattern():
+            return typed.WildcardPattern(node.span)
+        case ast.NamePattern():
+            return _check_name(body, node, subject)
+        case ast.LiteralPattern():
+            return _check_literal(body, node, subject)
+        case ast.RangePattern():
+            return _check_range(body, node, subject)
+        case ast.ConstructorPattern():
+            return _check_constructor(body, node, subject)
+        case ast.OrPattern():
+            alternatives = [_check_alternative(body, item, subject) for item in node.alternatives]
+            return typed.OrPattern(node.span, tuple(alternatives))
+
+
+def _check_alternative(body: Body, node: ast.Pattern, subject: Type) -> typed.Pattern:
+    """An alternative of `A | B`, which binds no names."""
+    name = _first_name(node)
+    if name is not None and not _is_variant_of(name.text, subject):
+        body.report(codes.ALTERNATIVE_BINDS, name.span, name=name.text, help="write `_`")
+        return typed.WildcardPattern(node.span)
+    return check_pattern(body, node, subject)
+
+
+def _first_name(node: ast.Pattern) -> ast.Identifier | None:
+    pending: list[ast.Pattern] = [node]
+    while pending:
+        current = pending.pop()
+        if isinstance(current, ast.NamePattern):
+            return current.name
+        if isinstance(current, ast.ConstructorPattern):
+            pending.extend(argument.pattern for argument in reversed(current.arguments))
+        elif isinstance(current, ast.OrPattern):
+            pending.extend(reversed(current.alternatives))
+    return None
+
+
+def _is_variant_of(name: str, subject: Type) -> bool:
+    return isinstance(subject, SumType) and subject.variant_index(name) is not None
+
+
+def _check_name(body: Body, node: ast.NamePattern, subject: Type) -> typed.Pattern:
+    name = node.name.text
+    if _is_variant_of(name, subject):
+        body.report(codes.BARE_VARIANT, node.span, name=name, type=subject)
+        return typed.WildcardPattern(node.span)
+    found = body.world.types.get(name)
+    if found is not None:
+        help_text = f"write `{name}(…)`" if found is subject and isinstance(found, RecordType) else None
+        body.report(codes.PATTERN_IS_TYPE, node.span, name=name, help=help_text)
+        return typed.WildcardPattern(node.span)
+    return typed.BindPattern(node.span, body.declare(node.name, subject, False, BOUND_BY_PATTERN))
+
+
+def _check_literal(body: Body, node: ast.LiteralPattern, subject: Type) -> typed.Pattern:
+    literal = node.value
+    value: int | float | bool | str
+    match literal:
+        case ast.IntLiteral():
+            type_ = INT
+            value = literal.value
+            if subject is FLOAT:
+                return typed.LiteralPattern(node.span, float(value), FLOAT)
+        case ast.FloatLiteral():
+            type_, value = FLOAT, literal.value
+        case ast.BoolLiteral():
+            type_, value = BOOL, literal.value
+        case ast.DurationLiteral():
+            type_, value = DURATION, literal.value_ns
+        case ast.StringLiteral():
+            type_ = STRING
+            if any(not isinstance(part, str) for part in literal.parts):
+                body.report(codes.PATTERN_NOT_PLAIN, node.span)
+                return typed.WildcardPattern(node.span)
+            value = "".join(part for part in literal.parts if isinstance(part, str))
+    if not _fits(body, node.span, type_, subject):
+        return typed.WildcardPattern(node.span)
+    if type_ in (INT, DURATION) and isinstance(value, int) and not INT_MIN <= value <= INT_MAX:
+        body.report(codes.NUMBER_TOO_LARGE, node.span, text=node.span.text, type=f"a {type_}")
+        return typed.WildcardPattern(node.span)
+    return typed.LiteralPattern(node.span, value, type_)
+
+
+def _fits(body: Body, span: Span, pattern: Type, subject: Type) -> bool:
+    if subject is UNKNOWN or pattern == subject:
+        return True
+    body.report(codes.PATTERN_TYPE, span, pattern=pattern, type=subject)
+    return False
+
+
+def _check_range(body: Body, node: ast.RangePattern, subject: Type) -> typed.Pattern:
+    """`1..5` of Ints or Durations; one that holds nothing is an error."""
+    types = [INT if isinstance(bound, ast.IntLiteral) else DURATION for bound in (node.start, node.end)]
+    bounds = [bound.value if isinstance(bound, ast.IntLiteral) else bound.value_ns for bound in (node.start, node.end)]
+    if types[0] is not types[1]:
+        body.report(codes.PATTERN_TYPE, node.end.span, pattern=types[1], type=types[0])
+    elif _fits(body, node.span, types[0], subject):
+        if not all(INT_MIN <= bound <= INT_MAX for bound in bounds):
+            body.report(codes.NUMBER_TOO_LARGE, node.span, text=node.span.text, type=f"a {types[0]}")
+        elif bounds[0] > bounds[1] or (bounds[0] == bounds[1] and not node.inclusive):
+            body.report(codes.PATTERN_RANGE_EMPTY, node.span, text=node.span.text)
+        else:
+            return typed.RangePattern(node.span, bounds[0], bounds[1], node.inclusive)
+    return typed.WildcardPattern(node.span)
+
+
+def _check_constructor(body: Body, node: ast.ConstructorPattern, subject: Type) -> typed.Pattern:
+    """`AiError.Denied(r)` or `Point(x: 0)`, on its own type or on an `Error`."""
+    names = [item.text for item in node.path]
+    found = body.world.types.get(names[0])
+    wrong = typed.WildcardPattern(node.span)
+    pattern: typed.Pattern
+    if isinstance(found, SumType) and len(names) == 2:
+        index = found.variant_index(names[1])
+        if index is None:
+            help_text = near_miss(names[1], [variant.name for variant in found.variants])
+            body.report(codes.UNKNOWN_VARIANT, node.path[1].span, type=found, name=names[1], help=help_text)
+            return wrong
+        if not _fits_or_held(body, node.span, found, subject):
+            return wrong
+        variant = found.variants[index]
+        fields = _check_fields(body, node, f"{found}.{variant.name}", variant.fields)
+        pattern = typed.VariantPattern(node.span, found, index, fields)
+    elif isinstance(found, RecordType) and len(names) == 1:
+        if not _fits_or_held(body, node.span, found, subject):
+            return wrong
+        pattern = typed.RecordPattern(node.span, found, _check_fields(body, node, found.name, found.fields))
+    else:
+        _report_unknown(body, node, subject)
+        return wrong
+    return typed.ErrorPattern(node.span, found, pattern) if subject is ERROR else pattern
+
+
+def _fits_or_held(body: Body, span: Span, pattern: Type, subject: Type) -> bool:
+    return subject is ERROR or _fits(body, span, pattern, subject)
+
+
+def _report_unknown(body: Body, node: ast.ConstructorPattern, subject: Type) -> None:
+    first = node.path[0]
+    if len(node.path) == 1:
+        owner = subject if _is_variant_of(first.text, subject) else body.world.variant_owner(first.text)
+        if owner is not None:
+            body.report(codes.BARE_VARIANT, first.span, name=first.text, type=owner)
+            return
+    found = body.world.types.get(first.text)
+    if isinstance(found, SumType):
+        help_text = f"name a variant: `{found}.{found.variants[0].name}`" if found.variants else None
+    else:
+        help_text = near_miss(first.text, body.world.types)
+    name = ".".join(item.text for item in node.path)
+    body.report(codes.PATTERN_UNKNOWN, node.span, name=name, help=help_text)
+
+
+def _check_fields(
+    body: Body, node: ast.ConstructorPattern, name: str, fields: Sequence[FieldInfo]
+) -> tuple[tuple[int, typed.Pattern], ...]:
+    """By position, all of them; or by name, any of them."""
+    arguments = node.arguments
+    if node.has_arguments and not fields and not (arguments == () and "." not in name):
+        body.report(codes.NO_FIELDS_TO_GIVE, node.span, name=name)
+        return ()
+    by_position = [argument for argument in arguments if argument.name is None]
+    if node.has_arguments and (by_position or not arguments) and len(arguments) != len(fields):
+        wanted, given = counted(len(fields), "field"), are(len(arguments))
+        inside = ", ".join("_" for _ in fields)
+        body.report(
+            codes.PATTERN_FIELDS, node.span, name=name, wanted=wanted, given=given, help=f"write `{name}({inside})`"
+        )
+        return ()
+    placed: dict[int, Span] = {}
+    result: list[tuple[int, typed.Pattern]] = []
+    for position, argument in enumerate(arguments):
+        index = position
+        if argument.name is not None:
+            found = next((place for place, item in enumerate(fields) if item.name == argument.name.text), None)
+            if found is None:
+                help_text = near_miss(argument.name.text, [item.name for item in fields])
+                body.report(codes.UNKNOWN_FIELD, argument.name.span, type=name, name=argument.name.text, help=help_text)
+                continue
+            index = found
+        if index in placed:
+            labels = (Label(placed[index], "first given here"),)
+            body.report(codes.ARGUMENT_TWICE, argument.span, argument=fields[index].name, labels=labels)
+            continue
+        placed[index] = argument.span
+        result.append((index, check_pattern(body, argument.pattern, fields[index].type)))
+    return tuple(result)

@@ -1,0 +1,174 @@
+"""Blocks and statements, places that can change, and loops (spec 2, 3)."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from kavachc.diagnostics import codes
+from kavachc.diagnostics.diagnostic import Label
+from kavachc.semantics import typed_ast as typed
+from kavachc.semantics.body import DROPPED, Body, Loop, unknown
+from kavachc.semantics.operators import arithmetic_result
+from kavachc.semantics.type_names import resolve_type
+from kavachc.semantics.types import BOOL, FLOAT, INT, NEVER, NOTHING, UNKNOWN, ArrayType, Type
+from kavachc.semantics.wording import single_spaced
+from kavachc.syntax import ast
+
+
+def check_block(body: Body, node: ast.Block, wanted: Type | None) -> typed.Block:
+    """A block. Its value is that of its last expression, dropped when `wanted` is DROPPED.
+
+    A block in which a statement never ends is of type NEVER, and then has no result.
+    """
+    body.scope.enter()
+    statements: list[typed.Statement] = []
+    result: typed.Expr | None = None
+    ends = True
+    for position, statement in enumerate(node.statements):
+        last = position == len(node.statements) - 1
+        if last and isinstance(statement, ast.ExpressionStatement):
+            result = _last_expression(body, statement.expression, wanted)
+            ends = ends and result.type is not NEVER
+        else:
+            checked, checked_ends = check_statement(body, statement)
+            statements.append(checked)
+            ends = ends and checked_ends
+    body.scope.leave()
+    if not ends or wanted is DROPPED or (result is not None and result.type is NOTHING):
+        if result is not None:
+            statements.append(typed.ExpressionStatement(result.span, result))
+        return typed.Block(node.span, NEVER if not ends else NOTHING, tuple(statements), None)
+    return typed.Block(node.span, NOTHING if result is None else result.type, tuple(statements), result)
+
+
+def _last_expression(body: Body, node: ast.Expression, wanted: Type | None) -> typed.Expr:
+    if wanted is None or wanted is DROPPED:
+        return body.expression(node, wanted)
+    return body.value(node, wanted)
+
+
+def check_statement(body: Body, node: ast.Statement) -> tuple[typed.Statement, bool]:
+    """The typed statement, and whether what stands after it can run: False when it leaves or loops for ever."""
+    match node:
+        case ast.Declare():
+            declare = _check_declare(body, node)
+            return declare, declare.value.type is not NEVER
+        case ast.Assign():
+            return _check_assign(body, node), True
+        case ast.For():
+            return _check_for(body, node), True
+        case ast.While():
+            return _check_while(body, node)
+        case ast.ExpressionStatement():
+            expression = body.expression(node.expression, DROPPED)
+            return typed.ExpressionStatement(node.span, expression), expression.type is not NEVER
+
+
+def _check_declare(body: Body, node: ast.Declare) -> typed.Declare:
+    """`const x = …`, `let x: T = …`. The name is known only after its value, so that it may shadow."""
+    if node.type is not None:
+        type_ = resolve_type(body.world, node.type)
+        value = body.value(node.value, type_)
+    else:
+        value = body.operand(node.value)
+        type_ = value.type
+    fixed = "" if node.mutable else "declared with `const`"
+    return typed.Declare(node.span, body.declare(node.name, type_, node.mutable, fixed), value)
+
+
+def _check_assign(body: Body, node: ast.Assign) -> typed.Statement:
+    place = place_of(body, body.operand(node.target))
+    operator = None if node.operator == "=" else cast("typed.ArithmeticOperator", node.operator[:-1])
+    if place is None:
+        body.expression(node.value)
+        return typed.ExpressionStatement(node.span, unknown(node.span))
+    if operator is None:
+        value = body.value(node.value, place.type)
+    else:
+        value = body.operand(node.value, FLOAT if place.type is FLOAT else None)
+        result = arithmetic_result(operator, place.type, value.type)
+        if result is not place.type and UNKNOWN not in (place.type, value.type):
+            help_text = None
+            if {place.type, value.type} == {INT, FLOAT}:
+                help_text = "a number is not converted by itself: use one type for both"
+            body.report(
+                codes.OPERATOR_TYPES,
+                node.operator_span,
+                operator=node.operator,
+                left=place.type,
+                right=value.type,
+                help=help_text,
+            )
+    return typed.Assign(node.span, place, operator, node.operator_span, value)
+
+
+def place_of(body: Body, target: typed.Expr) -> typed.Place | None:
+    """The place that `target` reads: a `let` name or a part of one. Anything else is reported, and None."""
+    steps: list[typed.FieldStep | typed.IndexStep] = []
+    root = target
+    while isinstance(root, typed.FieldGet | typed.IndexGet):
+        if isinstance(root, typed.FieldGet):
+            steps.append(typed.FieldStep(root.index, root.type))
+        else:
+            steps.append(typed.IndexStep(root.index, root.type, root.span))
+        root = root.target
+    if root.type is UNKNOWN:
+        return None
+    if isinstance(root, typed.ConstGet):
+        name = root.constant.name
+        help_text = f"declare it with `let` in a function: `let {name} = …`"
+        body.report(codes.PLACE_NOT_MUTABLE, root.span, name=name, what="a constant", help=help_text)
+        return None
+    if not isinstance(root, typed.LocalGet):
+        body.report(codes.NOT_A_PLACE, target.span)
+        return None
+    local = root.local
+    if not local.mutable:
+        why = body.fixed.get(id(local), "a parameter")
+        help_text = f"declare it with `let`: `let {local.name} = …`"
+        if why != "declared with `const`":
+            help_text = f"copy it into a name of your own: `let changed = {local.name}`"
+        labels = (Label(local.span, "declared here"),)
+        body.report(codes.PLACE_NOT_MUTABLE, root.span, name=local.name, what=why, help=help_text, labels=labels)
+        return None
+    return typed.Place(target.span, local, tuple(reversed(steps)), target.type)
+
+
+def _check_for(body: Body, node: ast.For) -> typed.Statement:
+    """Over an array, or over a range of Ints."""
+    iterable = node.iterable
+    if isinstance(iterable, ast.RangeExpression):
+        start = body.value(iterable.start, INT)
+        end = body.value(iterable.end, INT)
+        local, block = _check_loop_body(body, node, INT)
+        return typed.ForRange(node.span, local, start, end, iterable.inclusive, block)
+    array = body.operand(iterable)
+    element: Type = UNKNOWN
+    if isinstance(array.type, ArrayType):
+        element = array.type.element
+    elif array.type is not UNKNOWN:
+        help_text = f"count up to it: `for i in 0..{single_spaced(iterable.span.text)}`" if array.type is INT else None
+        body.report(codes.NOT_ITERABLE, iterable.span, type=array.type, help=help_text)
+    local, block = _check_loop_body(body, node, element)
+    return typed.ForEach(node.span, local, array, block)
+
+
+def _check_loop_body(body: Body, node: ast.For, element: Type) -> tuple[typed.Local | None, typed.Block]:
+    body.scope.enter()
+    local = None if node.name is None else body.declare(node.name, element, False, "a loop's own name")
+    body.loops.append(Loop())
+    block = check_block(body, node.body, DROPPED)
+    body.loops.pop()
+    body.scope.leave()
+    return local, block
+
+
+def _check_while(body: Body, node: ast.While) -> tuple[typed.While, bool]:
+    """`while true` without a `break` never ends, so that a function may end with it."""
+    condition = body.value(node.condition, BOOL)
+    loop = Loop()
+    body.loops.append(loop)
+    block = check_block(body, node.body, DROPPED)
+    body.loops.pop()
+    for_ever = isinstance(condition, typed.BoolValue) and condition.value and not loop.has_break
+    return typed.While(node.span, condition, block), not for_ever

@@ -1,0 +1,143 @@
+"""What a program declares at its top level, as the checker finds it out step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from kavachc.diagnostics.diagnostic import DiagnosticBag
+from kavachc.semantics.builtins import BUILTIN_CAPABILITIES, BUILTINS
+from kavachc.semantics.typed_ast import (
+    Agent,
+    Constant,
+    Effect,
+    Expr,
+    Function,
+    Implementation,
+)
+from kavachc.semantics.types import (
+    BOOL,
+    DURATION,
+    ERROR,
+    FLOAT,
+    INSTANT,
+    INT,
+    STRING,
+    AgentType,
+    CapabilityMethod,
+    CapabilityType,
+    NominalType,
+    PrimitiveType,
+    RecordType,
+    SumType,
+)
+from kavachc.source import SourceFile, Span
+from kavachc.syntax import ast
+
+PRIMITIVES: dict[str, PrimitiveType] = {
+    str(primitive): primitive for primitive in (INT, FLOAT, BOOL, STRING, DURATION, INSTANT, ERROR)
+}
+BUILTIN_FUNCTIONS = tuple(row.name for row in BUILTINS if row.owner is None)
+BUILT_IN_NAMES = frozenset((*PRIMITIVES, "Task", "ask", *BUILTIN_FUNCTIONS, *BUILTIN_CAPABILITIES))
+
+Callee = Function | CapabilityMethod
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """A capability that a body uses itself, and where."""
+
+    effect: Effect
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A call in a body. `carries_effects`: the caller has the callee's effects (not for handlers and capability
+    methods, whose effects are their own). `runs_now`: the caller waits for its end (not for `spawn`)."""
+
+    callee: Callee
+    span: Span
+    carries_effects: bool
+    runs_now: bool
+
+
+@dataclass(slots=True)
+class Facts:
+    """What a body does that matters to the whole program; collected while it is checked, read by `effects.py`.
+
+    `acts` are things that a constant or a rule may not do although they use no capability: (what, where).
+    """
+
+    uses: list[Use] = field(default_factory=list)
+    edges: list[Edge] = field(default_factory=list)
+    constants: list[tuple[Constant, Span]] = field(default_factory=list)
+    acts: list[tuple[str, Span]] = field(default_factory=list)
+    waits: bool = False
+
+
+@dataclass(eq=False, slots=True)
+class ConstantEntry:
+    """A constant before its initialiser is checked (`state` says how far it is) and after."""
+
+    declaration: ast.ConstDeclaration
+    constant: Constant
+    state: str = "untouched"
+
+
+@dataclass(eq=False, slots=True)
+class DefaultEntry:
+    """A field's default before and after it is checked; `facts` go to every body that fills it in."""
+
+    owner: str
+    declaration: ast.Field
+    state: str = "untouched"
+    value: Expr | None = None
+    facts: Facts = field(default_factory=Facts)
+
+
+@dataclass(slots=True)
+class World:
+    """Everything at the top level. Names of types, functions and constants share one name space."""
+
+    file: SourceFile
+    bag: DiagnosticBag
+    spans: dict[str, Span] = field(default_factory=dict)
+    types: dict[str, NominalType] = field(default_factory=dict)
+    prelude_types: dict[str, NominalType] = field(default_factory=dict)
+    functions: dict[str, Function] = field(default_factory=dict)
+    constants: dict[str, ConstantEntry] = field(default_factory=dict)
+    agents: dict[AgentType, Agent] = field(default_factory=dict)
+    agent_declarations: dict[AgentType, ast.AgentDeclaration] = field(default_factory=dict)
+    methods: dict[RecordType | SumType, dict[str, Function]] = field(default_factory=dict)
+    implementations: dict[tuple[RecordType, CapabilityType], Implementation] = field(default_factory=dict)
+    # (record or sum, variant's index or None, field's index) -> its default.
+    defaults: dict[tuple[RecordType | SumType, int | None, int], DefaultEntry] = field(default_factory=dict)
+    # Every function, method and handler with what it was written as, in source order.
+    bodies: list[tuple[Function, ast.Function]] = field(default_factory=list)
+    facts: dict[Function | Constant, Facts] = field(default_factory=dict)
+
+    def names(self) -> Iterator[str]:
+        """Everything that a near miss could have meant at the top level."""
+        yield from self.spans
+        yield from self.prelude_types
+        yield from BUILT_IN_NAMES
+
+    def sum(self, name: str) -> SumType:
+        """A sum of the prelude."""
+        found = self.prelude_types[name]
+        assert isinstance(found, SumType)
+        return found
+
+    def record(self, name: str) -> RecordType:
+        """A record of the prelude."""
+        found = self.prelude_types[name]
+        assert isinstance(found, RecordType)
+        return found
+
+    def variant_owner(self, name: str) -> SumType | None:
+        """The first sum that has a variant `name`, for help with a variant written without its type."""
+        for found in self.types.values():
+            if isinstance(found, SumType) and found.variant_index(name) is not None:
+                return found
+        return None
