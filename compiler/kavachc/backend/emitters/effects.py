@@ -1,0 +1,148 @@
+"""Text, output, the clock, agents and capabilities, limits, and answers of the model."""
+
+from __future__ import annotations
+
+from kavachc.backend.emitters.aggregates import extract, get_held, make_holder, result_type
+from kavachc.backend.layout import HELD_VALUE_OFFSET
+from kavachc.backend.llvm_function import Emitter, FunctionEmitter
+from kavachc.ir.module import Instruction
+from kavachc.ir.types import ANSWER, BOOL, DURATION, FLOAT, INSTANT, INT, NOTHING, STRING, IrType
+
+_SHOWN_BY = {
+    INT: "kv_text_int",
+    FLOAT: "kv_text_float",
+    BOOL: "kv_text_bool",
+    STRING: "kv_text_string",
+    DURATION: "kv_text_duration",
+    INSTANT: "kv_text_instant",
+}
+_NOTHING_SHOWN = b"()"
+
+
+def _string_concat(out: FunctionEmitter, instruction: Instruction) -> str:
+    left, right = (out.operand(value) for value in instruction.operands)
+    return out.call("kv_string_concat", left, right)
+
+
+def _text_make(out: FunctionEmitter, instruction: Instruction) -> str:
+    text = out.text_memory()
+    # Told when it is in use, it need not live in a coroutine's frame.
+    out.write(f"call void @llvm.lifetime.start.p0(ptr {text})")
+    out.perform("kv_text_begin", text)
+    for value in instruction.operands:
+        if value.type == NOTHING:
+            shown = out.emission.constants.bytes_at(_NOTHING_SHOWN)
+            out.perform("kv_text_literal", text, shown, str(len(_NOTHING_SHOWN)))
+        elif value.type in _SHOWN_BY:
+            out.perform(_SHOWN_BY[value.type], text, out.operand(value))  # type: ignore[index]
+        else:
+            out.write(f"call void {out.helpers.text(value.type)}(ptr {text}, {out.typed(value)})")
+    made = out.call("kv_text_finish", text)
+    out.write(f"call void @llvm.lifetime.end.p0(ptr {text})")
+    return made
+
+
+def _print(out: FunctionEmitter, instruction: Instruction) -> str:
+    out.perform("kv_print", out.operand(instruction.operands[0]))
+    return ""
+
+
+def _now(out: FunctionEmitter, instruction: Instruction) -> str:
+    return out.call("kv_now")
+
+
+# Agents and capabilities. A handle is a block of capability values; `HELD_VALUE_OFFSET` is also where those begin.
+
+
+def _agent_make(out: FunctionEmitter, instruction: Instruction) -> str:
+    values = instruction.operands
+    block = out.call("kv_allocate", str(HELD_VALUE_OFFSET + 8 * len(values)))
+    out.write(f"store i64 {len(values)}, ptr {out.at(block, 8)}")
+    for number, value in enumerate(values):
+        out.store(value, out.at(block, HELD_VALUE_OFFSET + 8 * number))
+    return block
+
+
+def _agent_capability(out: FunctionEmitter, instruction: Instruction) -> str:
+    number = instruction.attributes[0]
+    assert isinstance(number, int)
+    address = out.at(out.operand(instruction.operands[0]), HELD_VALUE_OFFSET + 8 * number)
+    return out.load(result_type(instruction), address)
+
+
+def _capability_make(out: FunctionEmitter, instruction: Instruction) -> str:
+    return make_holder(out, instruction, f'@"vtable.{instruction.attributes[0]}"')
+
+
+# Limits.
+
+
+def _number(instruction: Instruction, place: int = 0) -> str:
+    return str(instruction.attributes[place])
+
+
+def _limit_begin(out: FunctionEmitter, instruction: Instruction) -> str:
+    out.perform("kv_limit_begin", _number(instruction), _number(instruction, 1))
+    return ""
+
+
+def _limit_condition(out: FunctionEmitter, instruction: Instruction) -> str:
+    return out.call("kv_limit_condition", _number(instruction), out.operand(instruction.operands[0]))
+
+
+def _limit_sum(out: FunctionEmitter, instruction: Instruction) -> str:
+    amount = instruction.operands[0]
+    entry = "kv_limit_sum_float" if amount.type == FLOAT else "kv_limit_sum_int"
+    return out.call(entry, _number(instruction), out.operand(amount))
+
+
+def _limit_count(out: FunctionEmitter, instruction: Instruction) -> str:
+    return out.call("kv_limit_count", _number(instruction))
+
+
+def _limit_commit(out: FunctionEmitter, instruction: Instruction) -> str:
+    out.perform("kv_limit_commit")
+    return ""
+
+
+def _limit_refuse(out: FunctionEmitter, instruction: Instruction) -> str:
+    return out.call("kv_limit_refuse", _number(instruction))
+
+
+# Answers.
+
+
+def _answer_part(member: int, type: IrType) -> Emitter:
+    def emit(out: FunctionEmitter, instruction: Instruction) -> str:
+        answer = out.operand(instruction.operands[0])
+        return extract(out, out.layouts.memory_type(ANSWER), answer, member, type)
+
+    return emit
+
+
+def _decode(out: FunctionEmitter, instruction: Instruction) -> str:
+    type = result_type(instruction)
+    json = out.operand(instruction.operands[0])
+    return out.assign(f"call {out.layouts.register_type(type)} {out.helpers.decode(type)}(ptr {json})")
+
+
+EMITTERS: dict[str, Emitter] = {
+    "string.concat": _string_concat,
+    "text.make": _text_make,
+    "print": _print,
+    "now": _now,
+    "agent.make": _agent_make,
+    "agent.capability": _agent_capability,
+    "capability.make": _capability_make,
+    "capability.payload": get_held,
+    "limit.begin": _limit_begin,
+    "limit.condition": _limit_condition,
+    "limit.sum": _limit_sum,
+    "limit.count": _limit_count,
+    "limit.commit": _limit_commit,
+    "limit.refuse": _limit_refuse,
+    "answer.kind": _answer_part(0, INT),
+    "answer.status": _answer_part(1, INT),
+    "answer.text": _answer_part(2, STRING),
+    "decode": _decode,
+}

@@ -1,0 +1,72 @@
+"""Constant data of an emitted module: bytes, static strings, and the places that panics name."""
+
+from __future__ import annotations
+
+from kavachc.ir.module import Location
+
+_PLAIN_BYTES = {byte for byte in range(0x20, 0x7F) if byte not in b'"\\'}
+_BYTE_TEXTS = [chr(byte) if byte in _PLAIN_BYTES else f"\\{byte:02X}" for byte in range(256)]
+NO_TEXT = "{ ptr, i64 } zeroinitializer"
+
+
+def quoted_bytes(data: bytes) -> str:
+    """The constant as LLVM writes it."""
+    return 'c"' + "".join([_BYTE_TEXTS[byte] for byte in data]) + '"'
+
+
+class Constants:
+    """Each constant once, in the order of first use, so that output is the same every time."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self._bytes: dict[bytes, str] = {}
+        self._strings: dict[bytes, str] = {}
+        self._places: dict[tuple[str, Location], str] = {}
+        self._empty_array = ""
+
+    def bytes_at(self, data: bytes) -> str:
+        """The name of the bytes, without a count before them."""
+        name = self._bytes.get(data)
+        if name is None:
+            name = self._bytes[data] = f"@bytes.{len(self._bytes)}"
+            self.lines.append(f"{name} = private unnamed_addr constant [{len(data)} x i8] {quoted_bytes(data)}")
+        return name
+
+    def text_view(self, text: str | None) -> str:
+        """A kv_text_view, with its type."""
+        if text is None:
+            return NO_TEXT
+        data = text.encode()
+        return f"{{ ptr, i64 }} {{ ptr {self.bytes_at(data)}, i64 {len(data)} }}"
+
+    def string(self, text: str) -> str:
+        """A kv_string that is never counted."""
+        data = text.encode()
+        name = self._strings.get(data)
+        if name is None:
+            name = self._strings[data] = f"@string.{len(self._strings)}"
+            type = f"{{ i64, i64, [{len(data)} x i8] }}"
+            value = f"{{ i64 0, i64 {len(data)}, [{len(data)} x i8] {quoted_bytes(data)} }}"
+            self.lines.append(f"{name} = private unnamed_addr constant {type} {value}, align 8")
+        return name
+
+    def empty_array(self) -> str:
+        """A kv_array that is never counted: writing to it makes another first."""
+        if not self._empty_array:
+            self._empty_array = "@array.empty"
+            self.lines.append("@array.empty = private unnamed_addr constant { i64, i64, i64 } zeroinitializer, align 8")
+        return self._empty_array
+
+    def place(self, file: str, location: Location) -> str:
+        """`FILE:LINE:COLUMN` as two arguments, the bytes and their length."""
+        key = (file, location)
+        arguments = self._places.get(key)
+        if arguments is None:
+            data = f"{file}:{location.line}:{location.column}".encode()
+            arguments = self._places[key] = f"ptr {self.bytes_at(data)}, i64 {len(data)}"
+        return arguments
+
+
+def is_static_block(operand: str) -> bool:
+    """Whether the operand is a block with count 0, so that counting it does nothing."""
+    return operand.startswith(("@string.", "@array.empty"))

@@ -1,0 +1,179 @@
+"""The static tables that the runtime reads: kv_type and its parts, agents, vtables and kv_program (kavach.h)."""
+
+from __future__ import annotations
+
+import struct
+
+from kavachc.backend.layout import Layouts
+from kavachc.backend.llvm_constants import Constants
+from kavachc.ir.facts import is_counted, named
+from kavachc.ir.module import Agent, Field, Limit, Module, Record, Rule, Sum
+from kavachc.ir.types import (
+    BOOL,
+    DURATION,
+    ERROR,
+    FLOAT,
+    INSTANT,
+    INT,
+    NOTHING,
+    STRING,
+    Array,
+    IrType,
+    Named,
+    Task,
+)
+
+_TEXT = "{ ptr, i64 }"
+_TYPE = f"{{ i32, i32, i64, i64, {_TEXT}, {_TEXT}, ptr, ptr, i64, ptr, i64 }}"
+_FIELD = f"{{ {_TEXT}, ptr, i64, {_TEXT} }}"
+_VARIANT = f"{{ {_TEXT}, ptr, i64, {_TEXT} }}"
+_RULE = f"{{ i32, i32, {_TEXT}, i64, i64, double }}"
+_LIMIT = f"{{ {_TEXT}, ptr, i64 }}"
+_AGENT = f"{{ {_TEXT}, {_TEXT}, i64, i32, i32, i32, i32, ptr, i64 }}"
+_PROGRAM = "{ ptr, ptr, ptr, ptr, i64, ptr, ptr }"
+
+_ARRAY, _RECORD, _SUM, _TASK, _AGENT_KIND, _CAPABILITY = 7, 8, 9, 10, 11, 12
+_SCALAR_KINDS = {INT: 0, FLOAT: 1, BOOL: 2, NOTHING: 3, STRING: 4, DURATION: 5, INSTANT: 6, ERROR: 13}
+_RULE_KINDS = {"condition": 0, "sum_int": 1, "sum_float": 2, "count": 3, "tokens": 4}
+_PROVIDERS = {"Anthropic": 0, "OpenAi": 1}
+_UNDER_WAY = {"Average": 0, "Largest": 1, "NotCounted": 2}
+_MODES = {"Enforce": 0, "Observe": 1}
+
+
+def float_bits(value: float) -> str:
+    """A double as LLVM writes it exactly."""
+    return f"0x{struct.unpack('>Q', struct.pack('>d', value))[0]:016X}"
+
+
+class Descriptors:
+    """Type descriptors are made when first asked for: a program has those that it needs, each once."""
+
+    def __init__(self, layouts: Layouts, constants: Constants) -> None:
+        self._layouts = layouts
+        self._constants = constants
+        self._names: dict[IrType, str] = {}
+        self.lines: list[str] = []
+
+    @property
+    def _module(self) -> Module:
+        return self._layouts.module
+
+    def type(self, type: IrType) -> str:
+        """The name of the kv_type."""
+        name = self._names.get(type)
+        if name is None:
+            # Named before it is made: a type may hold arrays of itself.
+            name = self._names[type] = f'@"type.{type}"'
+            self.lines.append(f"{name} = internal constant {_TYPE} {self._type_value(type)}")
+        return name
+
+    def _type_value(self, type: IrType) -> str:
+        counted = int(is_counted(type, self._module))
+        layout = f"i64 {self._layouts.size(type)}, i64 {self._layouts.alignment(type)}"
+        name: str | None = None
+        documentation: str | None = None
+        element = "null"
+        fields, field_count = "null", 0
+        variants, variant_count = "null", 0
+        if isinstance(type, Array):
+            kind, element = _ARRAY, self.type(type.element)
+        elif isinstance(type, Task):
+            kind, element = _TASK, self.type(type.result)
+        elif isinstance(type, Named):
+            declared = named(type.name, self._module)
+            name = declared.name
+            if isinstance(declared, Record):
+                kind, documentation = _RECORD, declared.documentation
+                offsets = self._layouts.aggregate(type).offsets
+                fields, field_count = self._fields(declared.fields, offsets, f"{type}"), len(declared.fields)
+            elif isinstance(declared, Sum):
+                kind, documentation = _SUM, declared.documentation
+                variants, variant_count = self._variants(declared, type), len(declared.variants)
+            else:
+                kind = _AGENT_KIND if isinstance(declared, Agent) else _CAPABILITY
+        else:
+            assert type in _SCALAR_KINDS, f"no descriptor of {type}"
+            kind = _SCALAR_KINDS[type]
+        return (
+            f"{{ i32 {kind}, i32 {counted}, {layout}, {self._text(name)}, {self._text(documentation)}, ptr {element}, "
+            f"ptr {fields}, i64 {field_count}, ptr {variants}, i64 {variant_count} }}"
+        )
+
+    def _text(self, text: str | None) -> str:
+        return self._constants.text_view(text)
+
+    def _fields(self, fields: tuple[Field, ...], offsets: tuple[int, ...], owner: str) -> str:
+        if not fields:
+            return "null"
+        rows = [
+            f"{_FIELD} {{ {self._text(field.name)}, ptr {self.type(field.type)}, i64 {offset}, "
+            f"{self._text(field.documentation)} }}"
+            for field, offset in zip(fields, offsets, strict=False)
+        ]
+        return self._table(f"fields.{owner}", _FIELD, rows)
+
+    def _variants(self, declared: Sum, type: IrType) -> str:
+        offsets = self._layouts.aggregate(type).offsets
+        rows: list[str] = []
+        for number, variant in enumerate(declared.variants):
+            places = tuple(
+                offsets[self._layouts.member_of_variant(type, number, field)] for field in range(len(variant.fields))
+            )
+            fields = self._fields(variant.fields, places, f"{type}.{variant.name}")
+            rows.append(
+                f"{_VARIANT} {{ {self._text(variant.name)}, ptr {fields}, i64 {len(variant.fields)}, "
+                f"{self._text(variant.documentation)} }}"
+            )
+        return self._table(f"variants.{type}", _VARIANT, rows)
+
+    def _table(self, name: str, row_type: str, rows: list[str]) -> str:
+        """An array of rows; null when there are none."""
+        if not rows:
+            return "null"
+        name = f'@"{name}"'
+        self.lines.append(
+            f"{name} = private unnamed_addr constant [{len(rows)} x {row_type}] [{', '.join(rows)}], align 8"
+        )
+        return name
+
+    # Vtables, agents, the program.
+
+    def vtables(self, function_name: dict[str, str]) -> None:
+        for vtable in self._module.vtables.values():
+            methods = ", ".join(f"ptr {function_name[name]}" for name in vtable.functions)
+            array = f"[{len(vtable.functions)} x ptr]"
+            value = f"[{methods}]" if methods else "zeroinitializer"
+            self.lines.append(
+                f'@"vtable.{vtable.name}" = internal constant {{ ptr, {array} }} '
+                f"{{ ptr {self.type(vtable.payload)}, {array} {value} }}"
+            )
+
+    def program(self, entry: str, resume: str, call_depth: str, ledger: bool, model: bool) -> None:
+        agents = self._table("agents", _AGENT, [self._agent(agent) for agent in self._module.agents])
+        parts = ("@kv_ledger_part" if ledger else "null", "@kv_model_part" if model else "null")
+        self.lines.append(
+            f"@kv_program = constant {_PROGRAM} {{ ptr {entry}, ptr {resume}, ptr {call_depth}, ptr {agents}, "
+            f"i64 {len(self._module.agents)}, ptr {parts[0]}, ptr {parts[1]} }}"
+        )
+
+    def _agent(self, agent: Agent) -> str:
+        limits = [self._limit(limit, f"{agent.name}.{number}") for number, limit in enumerate(agent.limits)]
+        table = self._table(f"limits.{agent.name}", _LIMIT, limits)
+        return (
+            f"{_AGENT} {{ {self._text(agent.name)}, {self._text(agent.model_name)}, i64 {agent.max_tokens}, "
+            f"i32 {_PROVIDERS[agent.provider]}, i32 {_UNDER_WAY[agent.asks_under_way]}, i32 {_MODES[agent.mode]}, "
+            f"i32 {agent.ai_limit}, ptr {table}, i64 {len(limits)} }}"
+        )
+
+    def _limit(self, limit: Limit, owner: str) -> str:
+        rules = self._table(f"rules.{owner}", _RULE, [self._rule(rule) for rule in limit.rules])
+        return f"{_LIMIT} {{ {self._text(limit.target)}, ptr {rules}, i64 {len(limit.rules)} }}"
+
+    def _rule(self, rule: Rule) -> str:
+        is_float = rule.kind == "sum_float"
+        whole = 0 if is_float else int(rule.bound)
+        fraction = float_bits(float(rule.bound)) if is_float else float_bits(0.0)
+        return (
+            f"{_RULE} {{ i32 {_RULE_KINDS[rule.kind]}, i32 {int(rule.strict)}, {self._text(rule.text)}, "
+            f"i64 {rule.window_ns}, i64 {whole}, double {fraction} }}"
+        )

@@ -1,0 +1,73 @@
+"""From a module of the IR to the text of an LLVM module. Everything in it is internal but `kv_program`."""
+
+from __future__ import annotations
+
+from kavachc.backend.emitters import EMITTERS
+from kavachc.backend.emitters.calls import CALL_DEPTH
+from kavachc.backend.layout import Layouts
+from kavachc.backend.llvm_constants import Constants
+from kavachc.backend.llvm_descriptors import Descriptors
+from kavachc.backend.llvm_function import FunctionEmitter
+from kavachc.backend.llvm_helpers import Helpers
+from kavachc.backend.llvm_runtime import ATTRIBUTES, INTRINSICS, RuntimeDeclarations, metadata
+from kavachc.backend.targets import Target, data_layout
+from kavachc.ir.module import Module
+from kavachc.ir.types import NOTHING, IrType
+
+_RESUME = """\
+define internal void @resume(ptr %frame) #0 {
+  call void @llvm.coro.resume(ptr %frame)
+  ret void
+}
+"""
+
+
+class Emission:
+    """What the emitters of all functions of one module share."""
+
+    def __init__(self, module: Module) -> None:
+        self.module = module
+        self.layouts = Layouts(module)
+        self.constants = Constants()
+        self.descriptors = Descriptors(self.layouts, self.constants)
+        self.runtime = RuntimeDeclarations()
+        self.helpers = Helpers(self.layouts, self.constants, self.descriptors, self.runtime)
+        self.function_names = {name: f'@"fn.{name}"' for name in module.functions}
+        self.asks = False
+
+    def result_type(self, type: IrType) -> str:
+        """Of a function that does not wait."""
+        return "void" if type == NOTHING else self.layouts.register_type(type)
+
+    def text(self, target: Target) -> str:
+        functions = [FunctionEmitter(self, function).emit(EMITTERS) for function in self.module.functions.values()]
+        self.descriptors.vtables(self.function_names)
+        if self.module.entry:
+            self._program()
+        parts = [
+            f'target datalayout = "{data_layout(target)}"\ntarget triple = "{target.triple}"\n',
+            "\n".join(self.layouts.definitions),
+            f"{CALL_DEPTH} = internal global i64 0",
+            "\n".join(self.constants.lines),
+            "\n".join(self.descriptors.lines),
+            INTRINSICS + "\n".join(self.runtime.lines()),
+            *self.helpers.texts,
+            *functions,
+            _RESUME,
+            ATTRIBUTES + metadata(),
+        ]
+        return "\n".join(parts)
+
+    def _program(self) -> None:
+        """A program links the ledger when some agent has limits, and the model client when it asks."""
+        ledger = any(agent.limits for agent in self.module.agents)
+        for used, name in ((ledger, "kv_ledger_part"), (self.asks, "kv_model_part")):
+            if used:
+                self.runtime.use(name)
+        entry = self.function_names[self.module.entry]
+        self.descriptors.program(entry, "@resume", CALL_DEPTH, ledger, self.asks)
+
+
+def emit_llvm(module: Module, target: Target) -> str:
+    """The text for LLVM's parser. `module` has been verified."""
+    return Emission(module).text(target)

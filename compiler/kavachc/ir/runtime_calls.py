@@ -1,0 +1,87 @@
+"""The entries of the runtime that generated code may call, one row each: the compiler's view of `kavach.h`.
+
+A test parses the header and compares. `kv_run` is called by hosts, never by generated code.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Carried = Literal["none", "pointer", "int64", "int32", "float", "bool"]
+# ends: never returns. allocates: gives memory that nothing else knows. reads: only reads what its arguments lead to, and always returns.
+Effect = Literal["any", "ends", "allocates", "reads"]
+
+
+@dataclass(frozen=True, slots=True)
+class RuntimeCall:
+    name: str
+    parameters: tuple[Carried, ...]
+    result: Carried
+    effect: Effect = "any"
+
+
+_ROWS = (
+    # Memory.
+    RuntimeCall("kv_allocate", ("int64",), "pointer", "allocates"),
+    RuntimeCall("kv_free", ("pointer",), "none"),
+    RuntimeCall("kv_retain_value", ("pointer", "pointer"), "none"),
+    RuntimeCall("kv_release_value", ("pointer", "pointer"), "none"),
+    RuntimeCall("kv_live_blocks", (), "int64"),
+    RuntimeCall("kv_frame_allocate", ("int64",), "pointer", "allocates"),
+    RuntimeCall("kv_frame_free", ("pointer",), "none"),
+    # Strings and text.
+    RuntimeCall("kv_text_begin", ("pointer",), "none"),
+    RuntimeCall("kv_text_literal", ("pointer", "pointer", "int64"), "none"),
+    RuntimeCall("kv_text_string", ("pointer", "pointer"), "none"),
+    RuntimeCall("kv_text_int", ("pointer", "int64"), "none"),
+    RuntimeCall("kv_text_float", ("pointer", "float"), "none"),
+    RuntimeCall("kv_text_bool", ("pointer", "bool"), "none"),
+    RuntimeCall("kv_text_duration", ("pointer", "int64"), "none"),
+    RuntimeCall("kv_text_instant", ("pointer", "int64"), "none"),
+    RuntimeCall("kv_text_value", ("pointer", "pointer", "pointer"), "none"),
+    RuntimeCall("kv_text_finish", ("pointer",), "pointer"),
+    RuntimeCall("kv_string_new", ("pointer", "int64"), "pointer"),
+    RuntimeCall("kv_string_concat", ("pointer", "pointer"), "pointer"),
+    RuntimeCall("kv_string_equal", ("pointer", "pointer"), "bool", "reads"),
+    RuntimeCall("kv_string_compare", ("pointer", "pointer"), "int32", "reads"),
+    RuntimeCall("kv_equal", ("pointer", "pointer", "pointer"), "bool", "reads"),
+    # Arrays.
+    RuntimeCall("kv_array_new", ("pointer", "int64"), "pointer", "allocates"),
+    RuntimeCall("kv_array_unique", ("pointer", "pointer"), "none"),
+    RuntimeCall("kv_array_grow", ("pointer", "pointer"), "none"),
+    # Errors and panics.
+    RuntimeCall("kv_error_new", ("pointer", "pointer"), "pointer", "allocates"),
+    RuntimeCall("kv_panic", ("pointer", "int64", "pointer", "int64"), "none", "ends"),
+    RuntimeCall("kv_panic_index", ("int64", "int64", "pointer", "int64"), "none", "ends"),
+    RuntimeCall("kv_panic_shift", ("int64", "pointer", "int64"), "none", "ends"),
+    # Output.
+    RuntimeCall("kv_print", ("pointer",), "none"),
+    # Tasks.
+    RuntimeCall("kv_task_new", ("pointer",), "pointer"),
+    RuntimeCall("kv_task_outcome", ("pointer",), "pointer", "reads"),
+    RuntimeCall("kv_task_start", ("pointer", "pointer"), "none"),
+    RuntimeCall("kv_task_free", ("pointer",), "none"),
+    RuntimeCall("kv_task_wait", ("pointer", "pointer"), "bool"),
+    RuntimeCall("kv_task_cancel", ("pointer",), "none"),
+    RuntimeCall("kv_call", ("pointer",), "none"),
+    RuntimeCall("kv_return", ("pointer",), "none"),
+    RuntimeCall("kv_cancelled", (), "bool"),
+    RuntimeCall("kv_sleep", ("int64", "pointer"), "bool"),
+    RuntimeCall("kv_now", (), "int64"),
+    # The ledger.
+    RuntimeCall("kv_limit_begin", ("int64", "int64"), "none"),
+    RuntimeCall("kv_limit_condition", ("int64", "bool"), "bool"),
+    RuntimeCall("kv_limit_sum_int", ("int64", "int64"), "bool"),
+    RuntimeCall("kv_limit_sum_float", ("int64", "float"), "bool"),
+    RuntimeCall("kv_limit_count", ("int64",), "bool"),
+    RuntimeCall("kv_limit_commit", (), "none"),
+    RuntimeCall("kv_limit_refuse", ("int64",), "pointer"),
+    # ask.
+    RuntimeCall("kv_ask", ("int64", "pointer", "pointer", "pointer", "pointer"), "bool"),
+    RuntimeCall("kv_decode", ("pointer", "pointer", "pointer"), "none"),
+    # The parts of the runtime that only some programs link; `kv_program` points to them.
+    RuntimeCall("kv_ledger_part", ("int32",), "none"),
+    RuntimeCall("kv_model_part", ("int32",), "none"),
+)
+RUNTIME_CALLS: dict[str, RuntimeCall] = {row.name: row for row in _ROWS}
