@@ -1,10 +1,10 @@
 """Runs Python generators as Kavach tasks on the native runtime: a coroutine is a number, `resume` is a callback.
 
-    def main(program):
-        answer = yield from program.ask(0, kind, "prompt")
-        program.print(answer.kind)
+def main(program):
+    answer = yield from program.ask(0, kind, "prompt")
+    program.print(answer.kind)
 
-    result = run(main, agents=[...], test_model={...})
+result = run(main, agents=[...], test_model={...})
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import json
 import os
 from collections.abc import Callable, Generator
 from contextlib import suppress
-from ctypes import CDLL, addressof, byref, c_int64, cast, c_void_p
+from ctypes import CDLL, addressof, byref, c_int64, c_void_p, cast
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,6 +25,7 @@ from kavachc.bindings.descriptors import (
     Agent,
     Description,
     Descriptors,
+    TaskOf,
     buffer_for,
     read_text,
     read_value,
@@ -32,7 +33,9 @@ from kavachc.bindings.descriptors import (
 from kavachc.bindings.host import Host, HostTable
 from kavachc.bindings.library import load_library
 
+TASK = TaskOf(NOTHING)
 SECOND = 1_000_000_000
+VIRTUAL_START_NS = 1_767_225_600 * SECOND  # 2026-01-01T00:00:00Z
 MODEL_PATH = "model.json"
 REPORT_PATH = "report.txt"
 
@@ -113,6 +116,9 @@ class Program:
         self._coroutines: dict[int, Coroutine] = {}
         self._next = 1
         self._current = 0
+        self._main = 0
+        # The handles that `main` holds until it ends.
+        self._tasks: list[int] = []
 
     def print(self, text: str) -> None:
         string = self._string(text)
@@ -123,10 +129,15 @@ class Program:
         if not self.library.kv_sleep(duration_ns, self._current):
             yield
 
+    def now_ns(self) -> int:
+        """Since the start of virtual time."""
+        return int(self.library.kv_now()) - VIRTUAL_START_NS
+
     def spawn(self, body: Body) -> int:
         task = self.library.kv_task_new(byref(self.descriptors.type(NOTHING)))
         first = self._create(body, self.library.kv_task_outcome(task), None)
         self.library.kv_task_start(task, first)
+        self._tasks.append(task)
         return int(task)
 
     def wait(self, task: int) -> Generator[None, None, abi.Status]:
@@ -189,8 +200,11 @@ class Program:
 
     def _free(self, string: Any) -> None:
         """Gives up one count of a string."""
-        room = c_void_p(cast(string, c_void_p).value)
-        self.library.kv_release_value(byref(self.descriptors.type(STRING)), byref(room))
+        self._release(STRING, cast(string, c_void_p).value)
+
+    def _release(self, kind: Description, block: int | None) -> None:
+        room = c_void_p(block)
+        self.library.kv_release_value(byref(self.descriptors.type(kind)), byref(room))
 
     def _create(self, body: Body, out: Any, parent: int | None) -> int:
         number = self._next
@@ -199,7 +213,8 @@ class Program:
         return number
 
     def start_main(self, body: Body, out: Any, parent: int | None) -> int:
-        return self._create(body, out, parent)
+        self._main = self._create(body, out, parent)
+        return self._main
 
     def resume(self, number: int) -> None:
         self._current = number
@@ -213,6 +228,9 @@ class Program:
                 return
             coroutine.out.contents.status = abi.Status.OK
         del self._coroutines[number]
+        if number == self._main:
+            for task in self._tasks:
+                self._release(TASK, task)
         self.library.kv_return(coroutine.parent)
 
 
@@ -276,7 +294,7 @@ def run_to_exit(action: Callable[[], Any]) -> tuple[int, str, str]:
         finally:
             os._exit(99)
     texts = []
-    for read_end, write_end in ends:
+    for _, write_end in ends:
         os.close(write_end)
     for read_end, _ in ends:
         with os.fdopen(read_end, "rb") as stream:
