@@ -7,7 +7,7 @@ through which it reaches the library's functions.
 from __future__ import annotations
 
 import threading
-from ctypes import CDLL, byref, c_char_p, cast, c_void_p
+from ctypes import CDLL, byref, c_char_p, c_void_p, cast
 from typing import Any
 
 from llvmlite import binding

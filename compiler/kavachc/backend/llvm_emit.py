@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from kavachc.backend.emitters import EMITTERS
 from kavachc.backend.emitters.calls import CALL_DEPTH
 from kavachc.backend.layout import Layouts
 from kavachc.backend.llvm_constants import Constants
@@ -10,6 +9,7 @@ from kavachc.backend.llvm_descriptors import Descriptors
 from kavachc.backend.llvm_function import FunctionEmitter
 from kavachc.backend.llvm_helpers import Helpers
 from kavachc.backend.llvm_runtime import ATTRIBUTES, INTRINSICS, RuntimeDeclarations, metadata
+from kavachc.backend.op_emitters import EMITTERS
 from kavachc.backend.targets import Target, data_layout
 from kavachc.ir.module import Module
 from kavachc.ir.types import NOTHING, IrType

@@ -45,7 +45,7 @@ ATTRIBUTES = 'attributes #0 = { nounwind "probe-stack"="inline-asm" }\n'
 
 
 def alias_tag(name: str) -> str:
-    """What a load or store of this kind carries: `count`, `length`, `capacity`, or an LLVM type. Aggregates: nothing."""
+    """What a load or store of this kind carries; nothing for aggregates."""
     return _ALIAS_TAGS.get(name, "")
 
 

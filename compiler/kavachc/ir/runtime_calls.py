@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 Carried = Literal["none", "pointer", "int64", "int32", "float", "bool"]
-# ends: never returns. allocates: gives memory that nothing else knows. reads: only reads what its arguments lead to, and always returns.
+# ends: never returns. allocates: gives memory that nothing else knows. reads: only reads, and always returns.
 Effect = Literal["any", "ends", "allocates", "reads"]
 
 

@@ -1,16 +1,1 @@
-"""One emitter per op, in a table keyed by the op's name."""
-
-from __future__ import annotations
-
-from kavachc.backend.emitters import aggregates, calls, control, effects, memory, scalars, tasks
-from kavachc.backend.llvm_function import Emitter
-
-EMITTERS: dict[str, Emitter] = {
-    **scalars.EMITTERS,
-    **memory.EMITTERS,
-    **aggregates.EMITTERS,
-    **calls.EMITTERS,
-    **tasks.EMITTERS,
-    **effects.EMITTERS,
-    **control.EMITTERS,
-}
+"""Emitters of ops, by subject. `op_emitters.py` has them all."""

@@ -34,7 +34,7 @@ def _text_make(out: FunctionEmitter, instruction: Instruction) -> str:
             shown = out.emission.constants.bytes_at(_NOTHING_SHOWN)
             out.perform("kv_text_literal", text, shown, str(len(_NOTHING_SHOWN)))
         elif value.type in _SHOWN_BY:
-            out.perform(_SHOWN_BY[value.type], text, out.operand(value))  # type: ignore[index]
+            out.perform(_SHOWN_BY[value.type], text, out.operand(value))
         else:
             out.write(f"call void {out.helpers.text(value.type)}(ptr {text}, {out.typed(value)})")
     made = out.call("kv_text_finish", text)
