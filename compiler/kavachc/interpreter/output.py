@@ -38,6 +38,14 @@ class Output:
         self._write_stderr = write_stderr or write_to_descriptor(2)
         self._buffer = bytearray()
 
+    def write(self, descriptor: int, content: bytes) -> bool:
+        """For a host that buffers by itself: writes at once; False when it cannot."""
+        try:
+            (self._write_stdout if descriptor == 1 else self._write_stderr)(content)
+        except OSError:
+            return False
+        return True
+
     def print_line(self, text: str) -> None:
         self._buffer += text.encode()
         self._buffer += b"\n"

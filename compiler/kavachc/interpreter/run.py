@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
 from typing import Literal
 
 from kavachc.interpreter.calls import function_body, run_steps
 from kavachc.interpreter.evaluator import Evaluator
 from kavachc.interpreter.frames import Frame
+from kavachc.interpreter.host import Host
 from kavachc.interpreter.model_host import ModelHost
 from kavachc.interpreter.output import Output
 from kavachc.interpreter.signals import KavachPanic, ProgramStops
@@ -16,22 +19,41 @@ from kavachc.semantics.typed_ast import Program
 
 HostKind = Literal["model", "native"]
 STATUS_PANIC = 101
-STATUS_FAILED = 1
 
 
 def interpret(
-    program: Program, options: RunOptions, host_kind: HostKind = "model", output: Output | None = None
+    program: Program,
+    options: RunOptions,
+    host_kind: HostKind = "model",
+    *,
+    library: Path | None = None,
+    output: Output | None = None,
 ) -> int:
-    """Runs `main` and gives the exit status. `program` has no errors and its constants are evaluated. `output` is
-    where stdout and stderr go, the process's own by default."""
+    """Runs `main` and gives the exit status. `program` has no errors and its constants are evaluated. The native host
+    needs the runtime's shared `library`. `output` is where stdout and stderr go, the process's own by default."""
     shown = output or Output()
-    return with_large_stack(lambda: _reporting(program, options, host_kind, shown))
+
+    def host() -> Host:
+        if host_kind == "model":
+            return ModelHost(program, options, shown)
+        from kavachc.interpreter.native_host import native_host
+
+        assert library is not None, "the native host needs the runtime"
+        return native_host(program, options, shown, library)
+
+    return with_large_stack(lambda: _reporting(lambda: _run(program, host()), shown))
 
 
-def _reporting(program: Program, options: RunOptions, host_kind: HostKind, output: Output) -> int:
+def _run(program: Program, host: Host) -> int:
+    evaluator = Evaluator(program, host)
+    return host.run(run_steps(function_body(evaluator, program.main, Frame())))
+
+
+def _reporting(run: Callable[[], int], output: Output) -> int:
+    """The status of the run, and on stderr what stopped it."""
     try:
         try:
-            return _run(program, options, host_kind, output)
+            return run()
         except KavachPanic as panic:
             return _stopped(output, panic.report(), STATUS_PANIC)
         except RecursionError:
@@ -40,16 +62,6 @@ def _reporting(program: Program, options: RunOptions, host_kind: HostKind, outpu
             return _stopped(output, "panic: out of memory", STATUS_PANIC)
     except ProgramStops as stop:
         return _stopped_quietly(output, stop)
-
-
-def _run(program: Program, options: RunOptions, host_kind: HostKind, output: Output) -> int:
-    if host_kind == "native":
-        from kavachc.interpreter.native_host import run_native
-
-        return run_native(program, options, output)
-    host = ModelHost(program, options, output)
-    evaluator = Evaluator(program, host)
-    return host.run(run_steps(function_body(evaluator, program.main, Frame())))
 
 
 def _stopped(output: Output, line: str, status: int) -> int:

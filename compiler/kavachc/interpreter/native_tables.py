@@ -1,0 +1,74 @@
+"""What the native runtime must be told of a program: its agents, and the types that are asked for, as descriptors."""
+
+from __future__ import annotations
+
+from kavachc.bindings import descriptors as native
+from kavachc.bindings.abi import Mode, Provider, RuleKind, UnderWay
+from kavachc.semantics.typed_ast import Agent, Limit, Rule
+from kavachc.semantics.types import BOOL, FLOAT, INT, STRING, ArrayType, FieldInfo, RecordType, SumType, Type
+
+PLAIN: dict[Type, native.Description] = {
+    INT: native.INT,
+    FLOAT: native.FLOAT,
+    BOOL: native.BOOL,
+    STRING: native.STRING,
+}
+MODES = {"Enforce": Mode.ENFORCE, "Observe": Mode.OBSERVE}
+WAYS = {"Average": UnderWay.AVERAGE, "Largest": UnderWay.LARGEST, "NotCounted": UnderWay.NOT_COUNTED}
+PROVIDERS = {"Anthropic": Provider.ANTHROPIC, "OpenAi": Provider.OPENAI}
+RULE_KINDS = {"condition": RuleKind.CONDITION, "count": RuleKind.COUNT, "tokens": RuleKind.TOKENS}
+
+
+class Descriptions:
+    """One description for each type, since descriptions are compared by identity."""
+
+    def __init__(self) -> None:
+        self._made: dict[Type, native.Description] = dict(PLAIN)
+
+    def of(self, wanted: Type) -> native.Description:
+        """The description of a type that can be asked for."""
+        if wanted in self._made:
+            return self._made[wanted]
+        made: native.Description
+        if isinstance(wanted, ArrayType):
+            made = native.ArrayOf(self.of(wanted.element))
+            self._made[wanted] = made
+        elif isinstance(wanted, RecordType):
+            # Known before its fields are described, which may refer to it.
+            self._made[wanted] = made = native.RecordOf(wanted.name, documentation=wanted.documentation or "")
+            made.fields += self._fields(wanted.fields)
+        else:
+            assert isinstance(wanted, SumType), f"{wanted} cannot be asked for"
+            self._made[wanted] = made = native.SumOf(wanted.name, documentation=wanted.documentation or "")
+            made.variants += [
+                native.VariantOf(info.name, self._fields(info.fields), info.documentation or "")
+                for info in wanted.variants
+            ]
+        return made
+
+    def _fields(self, fields: list[FieldInfo] | tuple[FieldInfo, ...]) -> list[native.FieldOf]:
+        return [native.FieldOf(info.name, self.of(info.type), info.documentation or "") for info in fields]
+
+
+def agent_row(agent: Agent) -> native.Agent:
+    return native.Agent(
+        agent.name,
+        tuple(_limit_row(limit) for limit in agent.limits),
+        agent.model.name,
+        agent.model.max_tokens,
+        PROVIDERS[agent.model.provider],
+        WAYS[agent.settings.asks_under_way],
+        MODES[agent.settings.mode],
+    )
+
+
+def _limit_row(limit: Limit) -> native.Limit:
+    return native.Limit(limit.target, tuple(_rule_row(rule) for rule in limit.rules))
+
+
+def _rule_row(rule: Rule) -> native.Rule:
+    if rule.kind == "sum":
+        kind = RuleKind.SUM_FLOAT if isinstance(rule.bound, float) else RuleKind.SUM_INT
+    else:
+        kind = RULE_KINDS[rule.kind]
+    return native.Rule(kind, rule.text, rule.window_ns, rule.bound, rule.strict)
