@@ -37,13 +37,21 @@ class Op:
     pure: bool = False
     terminator: bool = False
 
+    def consumes(self, index: int) -> bool:
+        """Whether it takes over its operand `index`."""
+        signs = self.operands
+        if index < len(signs) and signs[index] != "*":
+            return signs[index] == "c"
+        return signs[-2] == "c"
+
 
 _ROWS = (
     # Constants. `value` is written as in Kavach; strings quoted.
     Op("const.int", "", "owned", ("value",), pure=True),  # int, duration or instant, by the result's type
     Op("const.float", "", "owned", ("value",), pure=True),
     Op("const.bool", "", "owned", ("value",), pure=True),
-    Op("const.string", "", "owned", ("value",), pure=True),  # a static block: counting it does nothing
+    # A static block: counting it does nothing, so it may be consumed any number of times, or never.
+    Op("const.string", "", "owned", ("value",), pure=True),
     Op("const.nothing", "", "owned", pure=True),
     # Ownership.
     Op("copy", "b", "owned", pure=True),
