@@ -15,7 +15,10 @@ def _block(state: FunctionLowering, node: typed.Block) -> Value:
     mark = state.mark()
     for statement in node.statements:
         state.statement(statement)
-    value = state.build.nothing() if node.result is None else state.value_as(node.result, node.type)
+    if node.result is None:
+        state.release_to(mark)
+        return state.build.nothing()
+    value = state.value_as(node.result, node.type)
     state.release_to(mark)
     return value
 
@@ -90,6 +93,7 @@ def _leave_loop(state: FunctionLowering, loop: Loop, target: Block) -> Value:
 
 def _break(state: FunctionLowering, node: typed.Break) -> Value:
     loop = state.loops[-1]
+    loop.has_break = True
     return _leave_loop(state, loop, loop.after)
 
 
@@ -108,7 +112,7 @@ def _try(state: FunctionLowering, node: typed.Try) -> Value:
 def _catch(state: FunctionLowering, node: typed.Catch) -> Value:
     build = state.build
     join = Join(state, "catch", node.type)
-    handler = build.new_block("failed")
+    handler = build.new_block("handler")
     error = _error_local(state, node)
     mark = state.mark()
     can_fail = False

@@ -42,13 +42,14 @@ ExpressionLowering: TypeAlias = Callable[["FunctionLowering", Any], Value]
 StatementLowering: TypeAlias = Callable[["FunctionLowering", Any], None]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Loop:
     """Where `break` and `continue` go, and what is owned there."""
 
     after: Block
     next: Block
     mark: int
+    has_break: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,9 +26,9 @@ def bind(state: FunctionLowering, pattern: typed.Pattern, subject: Value) -> Non
     """Brings the names of a pattern that fits into scope."""
     if isinstance(pattern, typed.BindPattern):
         state.declare(pattern.local, state.build.copy(subject))
-    elif _binds(pattern):
-        for part, value in _parts(state, pattern, subject):
-            bind(state, part, value)
+        return
+    for part, value in _parts(state, pattern, subject, _binds):
+        bind(state, part, value)
 
 
 def _binds(pattern: typed.Pattern) -> bool:
@@ -40,19 +40,28 @@ def _binds(pattern: typed.Pattern) -> bool:
     return isinstance(pattern, typed.BindPattern)
 
 
-def _parts(state: FunctionLowering, pattern: typed.Pattern, subject: Value) -> list[Part]:
+def _is_tested(pattern: typed.Pattern) -> bool:
+    """Whether the pattern could miss."""
+    return not isinstance(pattern, typed.WildcardPattern | typed.BindPattern)
+
+
+def _parts(
+    state: FunctionLowering, pattern: typed.Pattern, subject: Value, wanted: Callable[[typed.Pattern], bool]
+) -> list[Part]:
+    """Those parts of the pattern that are `wanted`."""
     build = state.build
     if isinstance(pattern, typed.VariantPattern):
-        return [(part, build.variant_get(subject, pattern.variant, index)) for index, part in pattern.fields]
+        variant = pattern.variant
+        return [(part, build.variant_get(subject, variant, index)) for index, part in pattern.fields if wanted(part)]
     if isinstance(pattern, typed.RecordPattern):
-        return [(part, build.record_get(subject, index)) for index, part in pattern.fields]
-    if isinstance(pattern, typed.ErrorPattern):
+        return [(part, build.record_get(subject, index)) for index, part in pattern.fields if wanted(part)]
+    if isinstance(pattern, typed.ErrorPattern) and wanted(pattern.inner):
         return [(pattern.inner, build.error_get(subject, lower_type(pattern.held)))]
     return []
 
 
 def _test_parts(state: FunctionLowering, pattern: typed.Pattern, subject: Value, miss: Block) -> None:
-    for part, value in _parts(state, pattern, subject):
+    for part, value in _parts(state, pattern, subject, _is_tested):
         test(state, part, value, miss)
 
 
@@ -67,7 +76,10 @@ def _always(state: FunctionLowering, pattern: typed.Pattern, subject: Value, mis
 
 
 def _literal(state: FunctionLowering, pattern: typed.LiteralPattern, subject: Value, miss: Block) -> None:
-    _require(state, comparison(state.build, "==", subject, _literal_value(state, pattern)), miss)
+    literal = _literal_value(state, pattern)
+    equal = comparison(state.build, "==", subject, literal)
+    state.build.release(literal)
+    _require(state, equal, miss)
 
 
 def _literal_value(state: FunctionLowering, pattern: typed.LiteralPattern) -> Value:

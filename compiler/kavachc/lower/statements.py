@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kavachc.ir import module as ir
 from kavachc.ir.module import Block, Value
-from kavachc.lower.function import FunctionLowering, Loop, StatementLowering, Way
+from kavachc.lower.function import FunctionLowering, Left, Loop, StatementLowering, Way
 from kavachc.lower.operators import arithmetic, comparison
 from kavachc.lower.places import PlaceLowering
 from kavachc.semantics import typed_ast as typed
@@ -47,25 +47,33 @@ class _LoopBlocks:
         self.state.build.jump(self.head)
         self.state.start(self.head)
 
-    def run_body(self, body: typed.Block, continue_to: Block, local: typed.Local | None, value: Value | None) -> None:
+    def run_body(self, body: typed.Block, continue_to: Block, local: typed.Local | None, value: Value | None) -> Loop:
         """The body once, with `local` for the owned `value`; then on to `continue_to`."""
         state = self.state
+        loop = Loop(self.after, continue_to, self.mark)
         with Way(state):
             if local is not None and value is not None:
                 state.declare(local, value)
-            state.loops.append(Loop(self.after, continue_to, self.mark))
+            state.loops.append(loop)
             state.run(body)
             state.loops.pop()
             state.release_to(self.mark)
             state.build.jump(continue_to)
+        return loop
 
 
 def _while(state: FunctionLowering, node: typed.While) -> None:
     blocks = _LoopBlocks(state, "while")
     blocks.enter()
-    state.build.branch(state.value(node.condition), blocks.body, blocks.after)
+    for_ever = isinstance(node.condition, typed.BoolValue) and node.condition.value
+    if for_ever:
+        state.build.jump(blocks.body)
+    else:
+        state.build.branch(state.value(node.condition), blocks.body, blocks.after)
     state.start(blocks.body)
-    blocks.run_body(node.body, blocks.head, None, None)
+    loop = blocks.run_body(node.body, blocks.head, None, None)
+    if for_ever and not loop.has_break:
+        raise Left
     state.start(blocks.after)
 
 

@@ -1,0 +1,281 @@
+"""Tasks, agents, capabilities and limits, against IR worked out by hand."""
+
+from __future__ import annotations
+
+from lowering import block, body_of, head_of, module_of
+from test_lower_programs import EFFECTS, PAYMENTS
+
+SLOW = """
+    fn slow(text: String) -> Int uses Time {
+        Time.sleep(1s)
+        1
+    }
+    """
+
+
+def test_a_wait_that_is_cancelled_releases_and_leaves() -> None:
+    source = (
+        SLOW
+        + """
+        fn waits(text: String) -> Int uses Time {
+            const kept = text
+            slow(kept)
+        }
+        """
+    )
+    assert body_of(source, "waits") == block("""
+          local &kept: string
+        entry:
+          %1: string = copy %text
+          local.set &kept %1
+          %2: string = local.get &kept
+          %3: string = copy %2
+          %4: outcome<int> = call slow plain %3
+          release %3
+          %5: int = outcome.status %4
+          switch %5 [0: ok] cancelled
+        ok:
+          %6: int = outcome.value %4
+          %7: string = local.take &kept
+          release %7
+          return %6
+        cancelled:
+          outcome.none %4
+          %8: string = local.take &kept
+          release %8
+          return.cancelled
+        """)
+
+
+def test_spawn_hands_its_arguments_to_a_function_of_its_own() -> None:
+    source = (
+        SLOW
+        + """
+        fn start(text: String) -> Task<Int> uses Time { spawn slow(text) }
+        """
+    )
+    assert body_of(source, "start") == block("""
+        entry:
+          %1: string = copy %text
+          %2: task<int> = spawn "spawn.0.slow" %1
+          return %2
+        """)
+    assert " waits owns " in head_of(source, "spawn.0.slow")
+    assert body_of(source, "spawn.0.slow") == block("""
+        entry:
+          %1: bool = task.cancelled
+          branch %1 cancelled begin
+        cancelled:
+          release %argument0
+          return.cancelled
+        begin:
+          %2: outcome<int> = call slow plain %argument0
+          release %argument0
+          %3: int = outcome.status %2
+          switch %3 [0: ok] cancelled1
+        ok:
+          %4: int = outcome.value %2
+          return %4
+        cancelled1:
+          outcome.none %2
+          return.cancelled
+        """)
+
+
+def test_spawns_of_one_function_share_what_their_tasks_run() -> None:
+    source = (
+        SLOW
+        + """
+        fn start() uses Time {
+            spawn slow("a")
+            spawn slow("b")
+        }
+        """
+    )
+    assert [name for name in module_of(source).functions if name.startswith("spawn.")] == ["spawn.0.slow"]
+
+
+def test_waiting_for_a_task_has_three_ends() -> None:
+    source = "fn result(task: Task<String>) -> String ! Error { try task.wait() }"
+    assert body_of(source, "result") == block("""
+        entry:
+          %1: task<string> = copy %task
+          %2: outcome<nothing> = task.wait %1
+          %3: int = outcome.status %2
+          switch %3 [0: ok] cancelled
+        ok:
+          %4: nothing = outcome.value %2
+          %5: int = task.status %1
+          switch %5 [0: task.ended, 1: task.failed] task.cancelled
+        task.ended:
+          %6: string = task.value %1
+          %7: string = copy %6
+          release %1
+          return %7
+        task.failed:
+          %8: error = task.error %1
+          %9: error = copy %8
+          release %1
+          fail %9
+        task.cancelled:
+          %10: $TaskError = variant.make 0
+          %11: error = error.make %10
+          release %1
+          fail %11
+        cancelled:
+          outcome.none %2
+          release %1
+          return.cancelled
+        """)
+
+
+def test_a_limit_visits_its_rules_in_order_and_refuses_with_the_first_broken_one() -> None:
+    assert body_of(PAYMENTS, "limit.Refunder.Payments.refund") == block("""
+        entry:
+          limit.begin 0 0
+          %1: int = const.int 500
+          %2: bool = int.compare <= %amount, %1
+          %3: bool = limit.condition 0 %2
+          branch %3 passed refused
+        passed:
+          %4: bool = limit.sum 1 %amount
+          branch %4 passed1 refused1
+        passed1:
+          %5: bool = limit.count 2
+          branch %5 passed2 refused2
+        passed2:
+          limit.commit
+          %6: $Payments = capability.payload %capability
+          %7: outcome<nothing, $PayError> = call.capability Payments 0 %6, %order, %amount
+          %8: int = outcome.status %7
+          switch %8 [0: ok] failed
+        ok:
+          %9: nothing = outcome.value %7
+          return %9
+        failed:
+          %10: $PayError = outcome.error %7
+          fail %10
+        refused2:
+          %11: string = limit.refuse 2
+          %12: $PayError = variant.make 1 %11
+          fail %12
+        refused1:
+          %13: string = limit.refuse 1
+          %14: $PayError = variant.make 1 %13
+          fail %14
+        refused:
+          %15: string = limit.refuse 0
+          %16: $PayError = variant.make 1 %15
+          fail %16
+        """)
+
+
+def test_a_method_without_a_limit_passes_through() -> None:
+    assert body_of(PAYMENTS, "limit.Refunder.Payments.name") == block("""
+        entry:
+          %1: $Payments = capability.payload %capability
+          %2: string = call.capability Payments 1 %1
+          return %2
+        """)
+
+
+def test_start_wraps_what_it_is_given_in_the_limits() -> None:
+    text = body_of(PAYMENTS, "main")
+    assert (
+        "  %1: $Bank = record.make\n"
+        "  %2: $Payments = capability.make vtable.Bank.Payments %1\n"
+        "  %3: $Payments = capability.make limit.Refunder.Payments %2\n"
+        "  %4: $Refunder = agent.make 0 %3\n"
+    ) in text
+
+
+def test_every_implementation_waits_when_one_may() -> None:
+    module = module_of(EFFECTS)
+    assert module.functions["vtable.Disk.Store.keep"].waits
+    assert module.functions["vtable.Clever.Store.keep"].waits
+    assert not module.functions["vtable.Disk.Store.count"].waits
+
+
+def test_a_capability_acts_on_behalf_of_no_agent() -> None:
+    text = body_of(EFFECTS, "vtable.Clever.Store.keep")
+    assert "  %2: int = const.int -1\n  %3: outcome<int, $PayError> = call Clever.keep plain %2, %1, %text\n" in text
+
+
+def test_a_handler_hands_its_agent_along() -> None:
+    assert head_of(EFFECTS, "think").startswith("function think(%agent: int, %text: string) -> int ! $AiError waits")
+    text = body_of(EFFECTS, "Keeper.keep")
+    assert '%5: int = const.int 0\n  %6: string = const.string "x"' in text.replace("%7", "%5").replace("%8", "%6")
+
+
+def test_recursion_through_a_capability_is_counted_at_the_method() -> None:
+    assert "call down counted" in body_of(EFFECTS, "Clever.count")
+    assert "call Clever.count plain" in body_of(EFFECTS, "vtable.Clever.Store.count")
+
+
+def test_ask_makes_each_answer_a_value_or_an_error() -> None:
+    assert body_of(EFFECTS, "think") == block("""
+          local &ask.error: $AiError
+        entry:
+          %1: string = copy %text
+          %2: outcome<answer> = ask int %agent, %1
+          release %1
+          %3: int = outcome.status %2
+          switch %3 [0: ok] cancelled
+        ok:
+          %4: answer = outcome.value %2
+          %5: int = answer.kind %4
+          %6: int = answer.status %4
+          %7: string = answer.text %4
+          switch %5 [0: answered, 1: ask.NoKey, 2: ask.Failed, 3: ask.InvalidOutput] ask.Denied
+        answered:
+          %8: int = decode %7
+          release %7
+          return %8
+        ask.NoKey:
+          %9: $AiError = variant.make 0 %7
+          local.set &ask.error %9
+          jump ask.failed
+        ask.Failed:
+          %10: $AiError = variant.make 1 %6, %7
+          local.set &ask.error %10
+          jump ask.failed
+        ask.InvalidOutput:
+          %11: $AiError = variant.make 2 %7
+          local.set &ask.error %11
+          jump ask.failed
+        ask.Denied:
+          %12: $AiError = variant.make 3 %7
+          local.set &ask.error %12
+          jump ask.failed
+        ask.failed:
+          %13: $AiError = local.take &ask.error
+          fail %13
+        cancelled:
+          outcome.none %2
+          return.cancelled
+        """)
+
+
+def test_the_entry_runs_main_and_converts_its_error() -> None:
+    module = module_of("type E = Bad\nfn main() ! E { fail E.Bad }")
+    assert module.entry == "kavach.main"
+    assert body_of("type E = Bad\nfn main() ! E { fail E.Bad }", "kavach.main") == block("""
+        entry:
+          %1: outcome<nothing, $E> = call main plain
+          %2: int = outcome.status %1
+          switch %2 [0: ok] failed
+        ok:
+          %3: nothing = outcome.value %1
+          %4: nothing = const.nothing
+          return %4
+        failed:
+          %5: $E = outcome.error %1
+          %6: error = error.make %5
+          fail %6
+        """)
+
+
+def test_names_that_users_can_write_never_meet_the_compilers() -> None:
+    module = module_of("type kavach { fn main(self) -> Int { 1 } }\nfn main() { }")
+    assert module.entry not in ("main", "kavach.main")
+    assert "kavach.main" in module.functions
