@@ -198,6 +198,7 @@ fn send(ask: *Ask) Progress {
     const carrier = client.transport orelse return end(ask, .failed, 0, string.create(unreachable_provider_message));
     ask.step = .sent;
     ask.request = .{
+        .asked = ask.prompt.slice(),
         .prompt = if (ask.tries_made == 1) ask.prompt.slice() else ask.prompt_again.items,
         .completion = requestCompleted,
         .timer = undefined,

@@ -23,6 +23,8 @@ pub const Cursor = struct {
     position: usize = 0,
     /// After error.Syntax: what is wrong at `position`.
     problem: []const u8 = "",
+    /// Reads half of a surrogate pair as WTF-8 instead of refusing it.
+    keeps_lone_surrogates: bool = false,
 
     pub fn fail(cursor: *Cursor, problem: []const u8) error{Syntax} {
         cursor.problem = problem;
@@ -182,23 +184,31 @@ pub const Cursor = struct {
 
     fn escapeUnicode(cursor: *Cursor, allocator: Allocator, out: ?*std.ArrayList(u8)) Error!void {
         const start = cursor.position;
-        var code_point: u21 = try cursor.codeUnit();
-        if (code_point >= 0xd800 and code_point < 0xdc00 and cursor.current() == '\\') {
-            cursor.position += 1;
-            if (cursor.current() == 'u') {
-                const low = try cursor.codeUnit();
-                if (low >= 0xdc00 and low < 0xe000) {
-                    code_point = 0x10000 + ((code_point - 0xd800) << 10) + (low - 0xdc00);
-                }
-            }
-        }
-        if (code_point >= 0xd800 and code_point < 0xe000) {
+        const first = try cursor.codeUnit();
+        const code_point = try cursor.secondHalf(first) orelse first;
+        const is_lone = code_point >= 0xd800 and code_point < 0xe000;
+        if (is_lone and !cursor.keeps_lone_surrogates) {
             cursor.position = start;
             return cursor.fail("half of a surrogate pair stands alone");
         }
         var bytes: [4]u8 = undefined;
-        const length = std.unicode.utf8Encode(code_point, &bytes) catch unreachable;
+        const length = std.unicode.wtf8Encode(code_point, &bytes) catch unreachable;
         if (out) |list| try list.appendSlice(allocator, bytes[0..length]);
+    }
+
+    /// The code point of a surrogate pair, when `first` begins one and its other half follows.
+    fn secondHalf(cursor: *Cursor, first: u16) error{Syntax}!?u21 {
+        if (first < 0xd800 or first >= 0xdc00) return null;
+        const after_first = cursor.position;
+        if (std.mem.startsWith(u8, cursor.text[cursor.position..], "\\u")) {
+            cursor.position += 1;
+            const second = try cursor.codeUnit();
+            if (second >= 0xdc00 and second < 0xe000) {
+                return 0x10000 + ((@as(u21, first) - 0xd800) << 10) + (second - 0xdc00);
+            }
+        }
+        cursor.position = after_first;
+        return null;
     }
 
     /// The four digits after `\u`.
@@ -256,39 +266,77 @@ pub const Members = struct {
     }
 };
 
-/// Appends `text` as a JSON string.
-pub fn appendString(list: *std.ArrayList(u8), allocator: Allocator, text: []const u8) Allocator.Error!void {
-    try list.append(allocator, '"');
-    for (text) |byte| switch (byte) {
-        '"', '\\' => try list.appendSlice(allocator, &.{ '\\', byte }),
-        '\n' => try list.appendSlice(allocator, "\\n"),
-        '\r' => try list.appendSlice(allocator, "\\r"),
-        '\t' => try list.appendSlice(allocator, "\\t"),
-        0...0x08, 0x0b, 0x0c, 0x0e...0x1f => {
-            const digits = "0123456789abcdef";
-            try list.appendSlice(allocator, &.{ '\\', 'u', '0', '0', digits[byte >> 4], digits[byte & 15] });
+/// Copies the value at the cursor without the white space in it. Numbers stay as they are written, and strings are
+/// escaped anew, only where they must be.
+pub fn copyValue(cursor: *Cursor, list: *std.ArrayList(u8), allocator: Allocator, depth: usize) Error!void {
+    const kind = try cursor.peekKind();
+    const start = cursor.position;
+    switch (kind) {
+        .object, .array => {
+            if (depth == depth_max) return cursor.fail("the value is nested too deeply");
+            const open_byte: u8 = if (kind == .object) '{' else '[';
+            try list.append(allocator, open_byte);
+            var members = try cursor.open(open_byte);
+            while (true) {
+                const is_first = members.first;
+                if (!try members.next()) break;
+                if (!is_first) try list.append(allocator, ',');
+                if (kind == .object) {
+                    try copyString(cursor, list, allocator);
+                    try cursor.expect(':');
+                    try list.append(allocator, ':');
+                }
+                try copyValue(cursor, list, allocator, depth + 1);
+            }
+            try list.append(allocator, members.close);
         },
-        else => try list.append(allocator, byte),
-    };
+        .string => try copyString(cursor, list, allocator),
+        .number, .bool, .null => {
+            try cursor.skipValue(allocator, depth);
+            try list.appendSlice(allocator, cursor.text[start..cursor.position]);
+        },
+    }
+}
+
+fn copyString(cursor: *Cursor, list: *std.ArrayList(u8), allocator: Allocator) Error!void {
+    var text: std.ArrayList(u8) = .empty;
+    defer text.deinit(allocator);
+    try cursor.string(allocator, &text);
+    try appendString(list, allocator, text.items);
+}
+
+/// Appends WTF-8 text as a JSON string. Text with half of a surrogate pair, which is no UTF-8, comes out in ASCII.
+fn appendString(list: *std.ArrayList(u8), allocator: Allocator, text: []const u8) Allocator.Error!void {
+    const is_utf8 = std.unicode.utf8ValidateSlice(text);
+    try list.append(allocator, '"');
+    var code_points = std.unicode.Wtf8View.initUnchecked(text).iterator();
+    while (code_points.nextCodepointSlice()) |bytes| {
+        const code_point = std.unicode.wtf8Decode(bytes) catch unreachable;
+        switch (code_point) {
+            '"', '\\' => try list.appendSlice(allocator, &.{ '\\', bytes[0] }),
+            0x08 => try list.appendSlice(allocator, "\\b"),
+            0x0c => try list.appendSlice(allocator, "\\f"),
+            '\n' => try list.appendSlice(allocator, "\\n"),
+            '\r' => try list.appendSlice(allocator, "\\r"),
+            '\t' => try list.appendSlice(allocator, "\\t"),
+            0...0x07, 0x0b, 0x0e...0x1f => try appendUnit(list, allocator, @intCast(code_point)),
+            else => {
+                if (is_utf8 or code_point < 0x80) {
+                    try list.appendSlice(allocator, bytes);
+                } else if (code_point < 0x10000) {
+                    try appendUnit(list, allocator, @intCast(code_point));
+                } else {
+                    try appendUnit(list, allocator, @intCast(0xd800 + ((code_point - 0x10000) >> 10)));
+                    try appendUnit(list, allocator, @intCast(0xdc00 + ((code_point - 0x10000) & 0x3ff)));
+                }
+            },
+        }
+    }
     try list.append(allocator, '"');
 }
 
-/// Appends a valid JSON text without the white space between its tokens; the tokens stay as they are written.
-pub fn appendCompact(list: *std.ArrayList(u8), allocator: Allocator, text: []const u8) Allocator.Error!void {
-    var in_string = false;
-    var escaped = false;
-    for (text) |byte| {
-        if (!in_string and (byte == ' ' or byte == '\t' or byte == '\n' or byte == '\r')) continue;
-        try list.append(allocator, byte);
-        if (escaped) {
-            escaped = false;
-        } else if (in_string and byte == '\\') {
-            escaped = true;
-        } else if (byte == '"') {
-            in_string = !in_string;
-        }
-    }
-    assert(!in_string);
+fn appendUnit(list: *std.ArrayList(u8), allocator: Allocator, unit: u16) Allocator.Error!void {
+    try list.print(allocator, "\\u{x:0>4}", .{unit});
 }
 
 const testing = std.testing;
@@ -330,9 +378,16 @@ test "strings are read to their text and written back" {
     try cursor.string(testing.allocator, &list);
     try testing.expectEqualStrings("a\n\u{e9}\u{1f600}/\"", list.items);
     list.clearRetainingCapacity();
-    try appendString(&list, testing.allocator, "a\"\\\x01\n\x7f");
-    try testing.expectEqualStrings("\"a\\\"\\\\\\u0001\\n\x7f\"", list.items);
-    list.clearRetainingCapacity();
-    try appendCompact(&list, testing.allocator, " { \"a b\" : [ 1.0 , \"\\\" }\" ] } ");
-    try testing.expectEqualStrings("{\"a b\":[1.0,\"\\\" }\"]}", list.items);
+    const copies = [_][2][]const u8{
+        .{ " { \"a b\" : [ 1.0 , \"\\\" }\", [ ] , { } ] } ", "{\"a b\":[1.0,\"\\\" }\",[],{}]}" },
+        .{ "\"\\u0061\\u000b\\b\\/\\u00e9\\u007f\"", "\"a\\u000b\\b/\u{e9}\x7f\"" },
+        .{ "\"\u{e9}\\ud83d\\ud83d\\ude00\"", "\"\\u00e9\\ud83d\\ud83d\\ude00\"" },
+        .{ "[true, null, -0, 1e400]", "[true,null,-0,1e400]" },
+    };
+    for (copies) |copy| {
+        list.clearRetainingCapacity();
+        cursor = .{ .text = copy[0], .keeps_lone_surrogates = true };
+        try copyValue(&cursor, &list, testing.allocator, 0);
+        try testing.expectEqualStrings(copy[1], list.items);
+    }
 }

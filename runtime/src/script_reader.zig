@@ -266,14 +266,13 @@ const Reader = struct {
         } };
     }
 
-    /// The value's own text without white space, so that a number stays as it is written.
+    /// Any value at all: what does not fit is for the answer's check to say.
     fn answer(reader: *Reader) ReadError![]const u8 {
-        reader.cursor.skipSpace();
-        const start = reader.cursor.position;
-        try reader.cursor.skipValue(reader.arena, 0);
-        var compact: std.ArrayList(u8) = .empty;
-        try json.appendCompact(&compact, reader.arena, reader.cursor.text[start..reader.cursor.position]);
-        return compact.items;
+        reader.cursor.keeps_lone_surrogates = true;
+        defer reader.cursor.keeps_lone_surrogates = false;
+        var copy: std.ArrayList(u8) = .empty;
+        try json.copyValue(&reader.cursor, &copy, reader.arena, 0);
+        return copy.items;
     }
 
     fn headers(reader: *Reader) ReadError!Headers {

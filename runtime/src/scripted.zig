@@ -55,7 +55,7 @@ fn start(request: *transport.Request) void {
         request.is_counted = false;
         return scheduler.addTimer(&request.timer, now_ns);
     }
-    const reply = model.script.next(request.prompt) orelse stopWithoutReply(request.prompt);
+    const reply = model.script.next(request.prompt) orelse stopWithoutReply(request.asked);
     request.reply = reply.reply;
     request.is_counted = true;
     model.under_way_count += 1;

@@ -5,6 +5,8 @@ const abi = @import("abi.zig");
 const scheduler = @import("scheduler.zig");
 
 pub const Request = struct {
+    /// What the program asked; `prompt` is that, or that and a note about the last answer.
+    asked: []const u8,
     prompt: []const u8,
     /// Called once, when the reply can be taken: it wakes the task that waits.
     completion: *const fn (request: *Request) void,
