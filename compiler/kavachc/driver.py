@@ -102,7 +102,12 @@ class Compilation:
         """Runs the program in the interpreter; its exit status."""
         from kavachc.interpreter.run import interpret
 
-        return interpret(self.program, options, host)
+        library: Path | None = None
+        if host == "native":
+            from kavachc.backend.runtime_build import runtime_library
+
+            library = runtime_library()
+        return interpret(self.program, options, host, library=library)
 
     def run(self, options: RunOptions, level: int) -> int:
         """Runs the program as native code in this process; its exit status."""

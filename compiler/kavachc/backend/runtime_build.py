@@ -20,6 +20,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
+from kavachc.errors import ToolError
+
 OBJECT_TARGETS: dict[str, str] = {
     "x86_64-linux": "x86_64-linux-none",
     "aarch64-linux": "aarch64-linux-none",
@@ -37,7 +39,7 @@ _OBJECT_FLAGS = ("build-obj", *_COMMON_FLAGS, "-fno-unwind-tables")
 _LIBRARY_FLAGS = ("build-lib", "-dynamic", "-lc", *_COMMON_FLAGS)
 
 
-class RuntimeBuildError(Exception):
+class RuntimeBuildError(ToolError):
     """The runtime could not be built; `output` is what the Zig compiler said, if it came that far."""
 
     def __init__(self, message: str, output: str = "") -> None:
