@@ -25,7 +25,7 @@ FILE_NOT_FOUND = Code("K0001", "cannot find `{path}`", "check the path: a progra
 FILE_IS_DIRECTORY = Code("K0002", "`{path}` is a directory, not a program", "name a .kav file in it")
 FILE_NOT_UTF8 = Code("K0003", "`{path}` is not UTF-8: byte {byte} at offset {offset}", "save the file as UTF-8")
 FILE_UNREADABLE = Code("K0004", "cannot read `{path}`: {reason}")
-FILE_EMPTY = Code("K0005", "`{path}` has no `main`", "write `fn main() { … }`")
+FILE_EMPTY = Code("K0005", "`{path}` has no `main`", "write `fn main() {{ … }}`")
 
 # K01xx syntax. `expected` and `found` are in the reader's words, made by `syntax/syntax_errors.py`.
 EXPECTED = Code("K0101", "expected {expected}, found {found}")
@@ -82,15 +82,16 @@ SELF_MISSING = Code("K0215", "the method `{name}` of `{type}` takes no `self`", 
 UNKNOWN_CAPABILITY = Code("K0216", "there is no capability `{name}`")
 TYPE_ARGUMENTS = Code("K0217", "`{name}` takes {wanted}, but {given}")
 METHOD_ON_TYPE = Code("K0218", "`{name}` is called on a value of `{type}`, not on the type", "write `value.{name}(…)`")
-VARIANT_ON_VALUE = Code("K0219", "a method is called: `{name}` of `{type}` is not a field", "write `.{name}(…)`")
+METHOD_NOT_CALLED = Code("K0219", "`{name}` is a method of `{type}`, not a field", "call it: `.{name}(…)`")
 
 # K03xx: types.
 
 TYPE_MISMATCH = Code("K0301", "expected `{wanted}`, but this is `{found}`")
+NOTHING_GIVEN = Code("K0331", "expected `{wanted}`, but this gives nothing")
 OPERATOR_TYPES = Code("K0302", "`{operator}` does not work on `{left}` and `{right}`")
 UNARY_TYPE = Code("K0303", "`{operator}` does not work on `{type}`")
 NOT_COMPARABLE = Code("K0304", "values of `{type}` cannot be compared with `{operator}`: {reason}")
-NOT_SHOWN = Code("K0305", "a value of `{type}` cannot be shown: {reason}")
+NOT_SHOWN = Code("K0305", "{a_type} cannot be shown: {reason}")
 EMPTY_ARRAY = Code(
     "K0306",
     "nothing says what this empty array is to hold",
@@ -98,10 +99,8 @@ EMPTY_ARRAY = Code(
 )
 NUMBER_TOO_LARGE = Code("K0307", "`{text}` does not fit in {type}")
 NO_VALUE = Code("K0308", "this never gives a value: it leaves before it could", "write it as a statement of its own")
-NOT_INDEXABLE = Code("K0309", "a `{type}` has no elements to take by index")
-NOT_ITERABLE = Code(
-    "K0310", "`for` cannot go over a `{type}`", "it goes over an array, or over a range such as `0..10`"
-)
+NOT_INDEXABLE = Code("K0309", "{a_type} has no elements to take by index")
+NOT_ITERABLE = Code("K0310", "`for` cannot go over {a_type}", "it goes over an array, or over a range such as `0..10`")
 RANGE_NOT_ALLOWED = Code("K0311", "a range stands only in `for` and in patterns", "write `for i in {range} {{ … }}`")
 HAS_NO_END = Code(
     "K0312",
@@ -121,17 +120,17 @@ PLACE_NOT_MUTABLE = Code("K0320", "`{name}` cannot change: it is {what}")
 NOT_A_PLACE = Code(
     "K0321", "this is not something that can change", "change a name that was declared with `let`, or a part of one"
 )
-RESULT_MISSING = Code("K0322", "`{name}` gives a `{type}`, but can end without one")
-RETURN_VALUE_MISSING = Code("K0323", "`{name}` gives a `{type}`: `return` needs one", "write `return …`")
+RESULT_MISSING = Code("K0322", "`{name}` gives {a_type}, but can end without one")
+RETURN_VALUE_MISSING = Code("K0323", "`{name}` gives {a_type}: `return` needs a value", "write `return …`")
 RETURN_VALUE_UNEXPECTED = Code("K0324", "`{name}` gives nothing, so `return` takes no value")
-NOT_ASKABLE = Code("K0325", "`ask` cannot give a `{type}`: {reason}")
+NOT_ASKABLE = Code("K0325", "`ask` cannot give {a_type}: {reason}")
 ASK_TYPE_MISSING = Code("K0326", "nothing says what `ask` is to give", "write the type of the answer: `ask<Answer>(…)`")
-IF_WITHOUT_ELSE = Code("K0327", "`if` without `else` gives nothing, and a `{type}` is expected", "add `else {{ … }}`")
+IF_WITHOUT_ELSE = Code("K0327", "`if` without `else` gives nothing, and {a_type} is expected", "add `else {{ … }}`")
 NOT_AN_ERROR_TYPE = Code(
     "K0328", "`{type}` cannot be an error type", "an error type is a `type` of your own, or `Error`"
 )
 CONSTRUCT_SUM = Code("K0329", "`{type}` is a choice of variants: name one of them", "write `{example}`")
-SELF_CONTAINED_DEFAULT = Code("K0330", "the default of `{field}` has no end: it makes a `{type}`, which needs it again")
+SELF_CONTAINED_DEFAULT = Code("K0330", "the default of `{field}` has no end: it makes {a_type}, which needs it again")
 
 # K04xx: effects and capabilities.
 
@@ -200,7 +199,7 @@ RULE_WINDOW_UNKNOWN = Code(
     "K0521", "`{word}` is not a length of time", "write minute, hour, day, week or month, or a duration such as `10m`"
 )
 RULE_WINDOW_EMPTY = Code("K0522", "a window is longer than nothing", "write a duration such as `10m`")
-RULE_SUM_TYPE = Code("K0523", "`sum` adds up Int, Float or Duration, and this is `{type}`")
+RULE_SUM_TYPE = Code("K0523", "`sum` adds up Int, Float or Duration, and this is {a_type}")
 RULE_NOT_PURE = Code("K0524", "a rule only computes with the call's parameters, and this {reason}")
 
 # K06xx: errors and control flow.
@@ -223,7 +222,7 @@ SPAWN_BUILT_IN = Code("K0610", "`{name}` changes a value in place, so it cannot 
 MATCH_MISSES = Code("K0701", "this `match` misses {missing}", "add {arms}")
 ARM_UNREACHABLE = Code("K0702", "this arm never runs: the arms before it take every value that fits it")
 ALTERNATIVE_UNREACHABLE = Code("K0703", "`{text}` never fits here: what stands before it takes every such value")
-PATTERN_TYPE = Code("K0704", "this pattern fits a `{pattern}`, but the value is a `{type}`")
+PATTERN_TYPE = Code("K0704", "this pattern fits {a_pattern}, but the value is {a_type}")
 PATTERN_FIELDS = Code("K0705", "`{name}` has {wanted}, but {given} given")
 ALTERNATIVE_BINDS = Code(
     "K0706", "`{name}` cannot be bound here: the other alternatives would leave it without a value"
@@ -242,7 +241,7 @@ PATTERN_IS_TYPE = Code("K0711", "`{name}` is a type, and cannot be bound here", 
 
 CONSTANT_CYCLE = Code("K0801", "the constant `{name}` needs itself")
 CONSTANT_NOT_PURE = Code("K0802", "the constant `{name}` is computed when the program is built, and this {reason}")
-CONSTANT_TYPE = Code("K0803", "the constant `{name}` cannot be a `{type}`: {reason}")
+CONSTANT_TYPE = Code("K0803", "the constant `{name}` cannot be {a_type}: {reason}")
 DEFAULT_NOT_PLAIN = Code(
     "K0804", "the default of `{name}` is a plain value: literals, constants and what is made of them"
 )

@@ -60,7 +60,7 @@ def check_arguments(
         if index in placed:
             labels = (Label(placed[index], "first given here"),)
             body.report(codes.ARGUMENT_TWICE, argument.span, argument=target.slots[index].name, labels=labels)
-            continue
+            return values
         placed[index] = argument.span
         values.append((index, body.value(argument.value, target.slots[index].type)))
     missing = [slot.name for index, slot in enumerate(target.slots) if index not in placed and not slot.has_default]

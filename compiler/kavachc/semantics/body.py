@@ -24,6 +24,7 @@ from kavachc.semantics.types import (
     SumType,
     Type,
 )
+from kavachc.semantics.wording import a
 from kavachc.semantics.world import Facts, World
 from kavachc.source import Span
 from kavachc.syntax import ast
@@ -97,7 +98,9 @@ class Body:
         if isinstance(wanted, CapabilityType) and isinstance(found, RecordType) and wanted in found.capabilities:
             return typed.ToCapability(value.span, wanted, value, wanted)
         if found is NOTHING and isinstance(value, typed.If) and value.otherwise is None:
-            return self.report(codes.IF_WITHOUT_ELSE, value.span, type=wanted)
+            return self.report(codes.IF_WITHOUT_ELSE, value.span, a_type=a(wanted))
+        if found is NOTHING:
+            return self.report(codes.NOTHING_GIVEN, value.span, wanted=wanted)
         return self.report(
             codes.TYPE_MISMATCH, value.span, help=_mismatch_help(found, wanted), wanted=wanted, found=found
         )

@@ -41,7 +41,7 @@ def check_call_expression(body: Body, node: ast.Call, wanted: Type | None) -> ty
     """A call that nothing surrounds: one that can fail is an error (spec 4)."""
     checked = check_call(body, node)
     record_call(body, checked, spawned=False)
-    if checked.error is not None:
+    if checked.error is not None and checked.error is not UNKNOWN:
         text = single_spaced(node.span.text)
         body.report(codes.ERROR_NOT_HANDLED, node.span, name=checked.name, error=checked.error, text=text)
     return checked.wrap(checked.call)

@@ -6,7 +6,7 @@ from functools import cache
 from importlib.resources import files
 
 from kavachc.diagnostics import codes
-from kavachc.diagnostics.diagnostic import DiagnosticBag
+from kavachc.diagnostics.diagnostic import Diagnostic, DiagnosticBag
 from kavachc.semantics import typed_ast as typed
 from kavachc.semantics.agents import Settings, resolve_can
 from kavachc.semantics.body import DROPPED, Body
@@ -27,6 +27,7 @@ from kavachc.semantics.types import (
     RecordType,
     SumType,
 )
+from kavachc.semantics.wording import a
 from kavachc.semantics.world import Facts, World
 from kavachc.source import SourceFile
 from kavachc.syntax import ast
@@ -47,7 +48,7 @@ def load_prelude() -> ast.Module:
 
 def check(module: ast.Module, bag: DiagnosticBag) -> typed.Program | None:
     """The typed program of `module`; None when a mistake was found, which then is in `bag`."""
-    errors_before = sum(item.severity == "error" for item in bag.items)
+    reported_before = len(bag.items)
     world = World(module.file, bag)
     Declarations(world).collect(load_prelude(), module)
     _check_types_end(world)
@@ -71,9 +72,15 @@ def check(module: ast.Module, bag: DiagnosticBag) -> typed.Program | None:
     effects.check_promises()
     limits.check_calls(effects)
     settings.check_calls(effects)
-    if main is None or sum(item.severity == "error" for item in bag.items) > errors_before:
+    found = sorted(bag.items[reported_before:], key=_place)
+    bag.items[reported_before:] = found
+    if main is None or any(item.severity == "error" for item in found):
         return None
     return _program(world, main)
+
+
+def _place(diagnostic: Diagnostic) -> int:
+    return diagnostic.span.start if diagnostic.span is not None else 0
 
 
 def _check_types_end(world: World) -> None:
@@ -115,10 +122,9 @@ def _check_function(world: World, function: typed.Function, declaration: ast.Fun
     function.body = check_block(body, declaration.body, function.result)
     gives_nothing = function.body.result is None and function.body.type is not NEVER
     if gives_nothing and function.result is not UNKNOWN and not _ends_in_reported(function.body):
-        labels = ()
-        help_text = f"end it with a `{function.result}`, or leave it with `return` or `fail` on every way"
+        help_text = f"end it with {a(function.result)}, or leave it with `return` or `fail` on every way"
         world.bag.report(
-            codes.RESULT_MISSING, function.span, name=body.name(), type=function.result, labels=labels, help=help_text
+            codes.RESULT_MISSING, function.span, name=body.name(), a_type=a(function.result), help=help_text
         )
 
 

@@ -8,6 +8,7 @@ from kavachc.semantics.body import Body, unknown
 from kavachc.semantics.conversions import why_not_plain
 from kavachc.semantics.type_names import resolve_type
 from kavachc.semantics.types import NEVER, UNKNOWN, RecordType, SumType, Type
+from kavachc.semantics.wording import a
 from kavachc.semantics.world import ConstantEntry, DefaultEntry, Facts, World
 from kavachc.syntax import ast
 
@@ -43,7 +44,9 @@ def check_constant(world: World, maker: Body, entry: ConstantEntry) -> None:
         constant.value = unknown(declaration.value.span)
     reason = why_not_plain(constant.type)
     if reason is not None:
-        body.report(codes.CONSTANT_TYPE, declaration.name.span, name=constant.name, type=constant.type, reason=reason)
+        body.report(
+            codes.CONSTANT_TYPE, declaration.name.span, name=constant.name, a_type=a(constant.type), reason=reason
+        )
     if entry.state == "checking":
         entry.state = "done"
 
@@ -55,7 +58,10 @@ def default_value(body: Body, owner: RecordType | SumType, variant: int | None, 
         check_default(body.world, body, entry, wanted)
     elif entry.state == "checking":
         body.report(
-            codes.SELF_CONTAINED_DEFAULT, entry.declaration.span, field=entry.declaration.name.text, type=entry.owner
+            codes.SELF_CONTAINED_DEFAULT,
+            entry.declaration.span,
+            field=entry.declaration.name.text,
+            a_type=a(entry.owner),
         )
         entry.state = "cycle"
     body.facts.constants.extend(entry.facts.constants)

@@ -18,6 +18,7 @@ from kavachc.semantics.types import (
     TaskType,
     Type,
 )
+from kavachc.semantics.wording import a
 
 
 def same_type(left: Type, right: Type) -> bool:
@@ -63,7 +64,7 @@ def described(type_: Type) -> str:
         return "a capability"
     if type_ is ERROR:
         return "an `Error`"
-    return "nothing, `()`" if type_ is NOTHING else f"a `{type_}`"
+    return "nothing, `()`" if type_ is NOTHING else a(type_)
 
 
 def _reason(type_: Type, found: Type | None, rule: str) -> str | None:

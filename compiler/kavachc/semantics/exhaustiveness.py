@@ -15,6 +15,8 @@ from kavachc.semantics.literals import INT_MAX, INT_MIN
 from kavachc.semantics.types import BOOL, DURATION, INT, RecordType, SumType, Type
 
 STEPS_MAX = 200_000
+# More missing cases than this are not looked for: the message names but a few.
+CASES_MAX = 50
 UNITS = (("d", 86_400_000_000_000), ("h", 3_600_000_000_000), ("m", 60_000_000_000), ("s", 1_000_000_000))
 SMALL_UNITS = (("ms", 1_000_000), ("us", 1_000), ("ns", 1))
 
@@ -147,7 +149,7 @@ class _Columns:
             else:
                 tails = self.missing(_specialized(rows, key, len(inside)), inside + rest)
             found.extend([_text(head, key, tail[: len(inside)]), *tail[len(inside) :]] for tail in tails)
-        return found
+        return _most_general(found[:CASES_MAX])
 
     def is_useful(self, rows: Sequence[Row], row: Row, types: tuple[Type, ...]) -> bool:
         """Whether `row` fits something that no earlier row fits."""
@@ -176,6 +178,15 @@ class _Columns:
         if head is INT or head is DURATION:
             return list(_split([key for key in used if isinstance(key, Interval)]))
         return [*used, None]
+
+
+def _most_general(cases: list[list[str]]) -> list[list[str]]:
+    """Without the cases that another one covers: `_` says all that `_` and `3` say."""
+
+    def covers(left: list[str], right: list[str]) -> bool:
+        return left != right and all(one in ("_", other) for one, other in zip(left, right, strict=True))
+
+    return [case for case in cases if not any(covers(other, case) for other in cases)]
 
 
 def _split(intervals: Sequence[Interval]) -> Iterator[Interval]:

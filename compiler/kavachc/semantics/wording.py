@@ -27,6 +27,12 @@ def counted(count: int, word: str) -> str:
     return f"{count} {word}" if count == 1 else f"{count} {word}s"
 
 
+def a(type_: Type | str) -> str:
+    """`a `Bool``, `an `Int``."""
+    article = "an" if str(type_)[0] in "AEIO" else "a"
+    return f"{article} `{type_}`"
+
+
 def are(count: int) -> str:
     """`1 is`, `2 are`, `none is`."""
     if count == 0:
