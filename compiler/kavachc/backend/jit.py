@@ -7,7 +7,7 @@ through which it reaches the library's functions.
 from __future__ import annotations
 
 import threading
-from ctypes import CDLL, byref, c_char_p, c_void_p, cast
+from ctypes import CDLL, byref
 from typing import Any
 
 from llvmlite import binding
@@ -17,6 +17,7 @@ from kavachc.backend.runtime_build import RuntimeBuildError, runtime_library
 from kavachc.backend.targets import host_machine
 from kavachc.bindings import abi
 from kavachc.bindings.host import Host, HostTable
+from kavachc.bindings.kept import Kept
 from kavachc.bindings.library import address_of, load_library
 from kavachc.errors import ToolError
 from kavachc.ir.module import Module
@@ -59,7 +60,13 @@ class LoadedProgram:
     def run(self, host: Host, options: RunOptions) -> int:
         """The program's exit status. It runs on a thread of its own, for the size of its stack."""
         table = HostTable(host, self._library)
-        native_options = _native_options(options)
+        kept = Kept()
+        native_options = kept.options(
+            dry_run=options.dry_run,
+            virtual_time=options.virtual_time,
+            test_model=options.test_model,
+            report=options.report,
+        )
         program = abi.Program.from_address(self.program_address)
         statuses: list[int] = []
 
@@ -74,18 +81,3 @@ class LoadedProgram:
             threading.stack_size(before)
         thread.join()
         return statuses[0]
-
-
-def _native_options(options: RunOptions) -> abi.Options:
-    return abi.Options(
-        int(options.dry_run), int(options.virtual_time), _text_view(options.test_model), _text_view(options.report)
-    )
-
-
-def _text_view(text: str | None) -> abi.TextView:
-    if text is None:
-        return abi.TextView(None, 0)
-    data = text.encode()
-    view = abi.TextView(cast(c_char_p(data), c_void_p).value, len(data))
-    view.kept = data
-    return view
