@@ -259,4 +259,28 @@ const scenarios = struct {
         }
         finish(frame, abi.status_ok);
     }
+
+    /// Makes and drops `count` short strings, for measuring.
+    pub fn texts(frame: *Frame) void {
+        var index: i64 = 0;
+        while (index < count) : (index += 1) {
+            var made: abi.Text = undefined;
+            kv_text_begin(&made);
+            kv_text_literal(&made, "item ", 5);
+            kv_text_int(&made, index);
+            kv_free(kv_text_finish(&made));
+        }
+        finish(frame, abi.status_ok);
+    }
+
+    /// Makes and drops `count` times a hundred blocks of 48 bytes, for measuring.
+    pub fn allocations(frame: *Frame) void {
+        var blocks: [100]*anyopaque = undefined;
+        var index: i64 = 0;
+        while (index < count) : (index += 1) {
+            for (&blocks) |*block| block.* = kv_allocate(48);
+            for (blocks) |block| kv_free(block);
+        }
+        finish(frame, abi.status_ok);
+    }
 };
