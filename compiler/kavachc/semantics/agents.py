@@ -6,7 +6,7 @@ from kavachc.diagnostics import codes
 from kavachc.diagnostics.diagnostic import Label
 from kavachc.semantics import typed_ast as typed
 from kavachc.semantics.body import Body, Dispatch
-from kavachc.semantics.constants import is_plain
+from kavachc.semantics.constants import not_plain
 from kavachc.semantics.effects import Effects
 from kavachc.semantics.type_names import resolve_capability
 from kavachc.semantics.types import UNKNOWN, CapabilityType
@@ -74,11 +74,9 @@ class Settings:
     def _check_setting(self, setting: ast.AgentSetting) -> typed.Expr | None:
         code = codes.MODEL_NOT_KNOWN if setting.kind == "model" else codes.SETTINGS_NOT_KNOWN
         record = self.world.record("Model" if setting.kind == "model" else "AgentSettings")
-        written = setting.value
-        value = written.target if isinstance(written, ast.With) else written
-        updates = written.updates if isinstance(written, ast.With) else ()
-        if not self._is_known(value, record.name) or not all(is_plain(update.value, self.world) for update in updates):
-            self.world.bag.report(code, setting.value.span)
+        offending = self._offending(setting.value, record.name)
+        if offending is not None:
+            self.world.bag.report(code, offending.span)
             return None
         facts = Facts()
         body = Body(self.world, self.dispatch, facts)
@@ -90,13 +88,19 @@ class Settings:
         self._calls.append((code, setting.value.span, facts))
         return checked
 
-    def _is_known(self, value: ast.Expression, record: str) -> bool:
-        """`Model(…)` with plain values, or a call without arguments of a function without parameters that cannot
-        fail."""
+    def _offending(self, written: ast.Expression, record: str) -> ast.Expression | None:
+        """What is neither `Model(…)` with plain values nor a call without arguments of a function without parameters
+        that cannot fail, perhaps `with { plain values }`; None when all is well."""
+        value = written.target if isinstance(written, ast.With) else written
+        updates = written.updates if isinstance(written, ast.With) else ()
         if not isinstance(value, ast.Call) or not isinstance(value.callee, ast.Name) or value.type_arguments:
-            return False
+            return value
         name = value.callee.text
-        if name == record and name not in self.world.functions:
-            return all(is_plain(argument.value, self.world) for argument in value.arguments)
         function = self.world.functions.get(name)
-        return function is not None and not value.arguments and not function.parameters and function.error is None
+        if function is not None:
+            if value.arguments or function.parameters or function.error is not None:
+                return value
+        elif name != record:
+            return value
+        values = [*(argument.value for argument in value.arguments), *(update.value for update in updates)]
+        return next((part for part in (not_plain(item, self.world) for item in values) if part is not None), None)

@@ -9,7 +9,7 @@ from kavachc.diagnostics import codes
 from kavachc.diagnostics.codes import Code
 from kavachc.diagnostics.diagnostic import Label
 from kavachc.semantics import typed_ast as typed
-from kavachc.semantics.conversions import same_type
+from kavachc.semantics.conversions import is_partly_unknown, same_type, why_not_shown
 from kavachc.semantics.scope import Scope
 from kavachc.semantics.types import (
     ERROR,
@@ -69,8 +69,14 @@ class Body:
         help: str | None = None,
         **values: object,
     ) -> typed.Expr:
-        """Report, and give the expression of unknown type that stands for what was wrong."""
-        self.world.bag.report(code, span, labels=labels, notes=notes, help=help, **values)
+        """Report, and give the expression of unknown type that stands for what was wrong.
+
+        A row's `{a_type}` is `type` with its article. A message that would have to name an unknown type follows
+        from one that was given already, and is not given.
+        """
+        if not any(is_partly_unknown(value) for value in values.values()):
+            articles = {f"a_{name}": a(str(values[name])) for name in ("type", "pattern") if name in values}
+            self.world.bag.report(code, span, labels=labels, notes=notes, help=help, **values, **articles)
         return unknown(span)
 
     def expression(self, node: ast.Expression, wanted: Type | None = None) -> typed.Expr:
@@ -94,11 +100,14 @@ class Body:
         if wanted is DROPPED or found is NEVER or same_type(found, wanted):
             return value
         if wanted is ERROR and isinstance(found, RecordType | SumType):
+            reason = why_not_shown(found)
+            if reason is not None:
+                return self.report(codes.NOT_AN_ERROR_TYPE, value.span, type=found, help=reason)
             return typed.ToError(value.span, ERROR, value)
         if isinstance(wanted, CapabilityType) and isinstance(found, RecordType) and wanted in found.capabilities:
             return typed.ToCapability(value.span, wanted, value, wanted)
         if found is NOTHING and isinstance(value, typed.If) and value.otherwise is None:
-            return self.report(codes.IF_WITHOUT_ELSE, value.span, a_type=a(wanted))
+            return self.report(codes.IF_WITHOUT_ELSE, value.span, type=wanted)
         if found is NOTHING:
             return self.report(codes.NOTHING_GIVEN, value.span, wanted=wanted)
         return self.report(

@@ -14,7 +14,6 @@ from kavachc.semantics.conversions import why_not_askable, why_not_shown
 from kavachc.semantics.statements import place_of
 from kavachc.semantics.type_names import resolve_type
 from kavachc.semantics.types import NEVER, STRING, UNKNOWN, ArrayType, TaskType, Type, TypeVariable
-from kavachc.semantics.wording import a
 from kavachc.syntax import ast
 
 Bindings = dict[TypeVariable, Type]
@@ -93,7 +92,7 @@ def _check_shown(body: Body, node: ast.Call, target: Target) -> list[tuple[int, 
         if value.type is NEVER:
             body.report(codes.NO_VALUE, span)
         elif reason is not None:
-            body.report(codes.NOT_SHOWN, span, a_type=a(value.type), reason=reason)
+            body.report(codes.NOT_SHOWN, span, type=value.type, reason=reason)
     return values
 
 
@@ -105,7 +104,7 @@ def check_ask(body: Body, node: ast.Call) -> Checked:
         answer = resolve_type(body.world, written)
         reason = why_not_askable(answer)
         if reason is not None:
-            body.report(codes.NOT_ASKABLE, written.span, a_type=a(answer), reason=reason)
+            body.report(codes.NOT_ASKABLE, written.span, type=answer, reason=reason)
     elif node.type_arguments:
         body.report(
             codes.TYPE_ARGUMENTS, node.span, name="ask", wanted="one type argument", given=_given(node.type_arguments)

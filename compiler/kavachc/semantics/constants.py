@@ -8,7 +8,6 @@ from kavachc.semantics.body import Body, unknown
 from kavachc.semantics.conversions import why_not_plain
 from kavachc.semantics.type_names import resolve_type
 from kavachc.semantics.types import NEVER, UNKNOWN, RecordType, SumType, Type
-from kavachc.semantics.wording import a
 from kavachc.semantics.world import ConstantEntry, DefaultEntry, Facts, World
 from kavachc.syntax import ast
 
@@ -44,9 +43,7 @@ def check_constant(world: World, maker: Body, entry: ConstantEntry) -> None:
         constant.value = unknown(declaration.value.span)
     reason = why_not_plain(constant.type)
     if reason is not None:
-        body.report(
-            codes.CONSTANT_TYPE, declaration.name.span, name=constant.name, a_type=a(constant.type), reason=reason
-        )
+        body.report(codes.CONSTANT_TYPE, declaration.name.span, name=constant.name, type=constant.type, reason=reason)
     if entry.state == "checking":
         entry.state = "done"
 
@@ -61,7 +58,7 @@ def default_value(body: Body, owner: RecordType | SumType, variant: int | None, 
             codes.SELF_CONTAINED_DEFAULT,
             entry.declaration.span,
             field=entry.declaration.name.text,
-            a_type=a(entry.owner),
+            type=entry.owner,
         )
         entry.state = "cycle"
     body.facts.constants.extend(entry.facts.constants)
@@ -74,9 +71,10 @@ def check_default(world: World, maker: Body, entry: DefaultEntry, wanted: Type) 
     written = entry.declaration.default
     assert written is not None
     body = Body(world, maker.dispatch, entry.facts)
-    if not is_plain(written, world):
+    offending = not_plain(written, world)
+    if offending is not None:
         name = f"{entry.owner}.{entry.declaration.name.text}"
-        body.report(codes.DEFAULT_NOT_PLAIN, written.span, name=name)
+        body.report(codes.DEFAULT_NOT_PLAIN, offending.span, name=name)
         value = unknown(written.span)
     else:
         value = body.value(written, wanted)
@@ -85,9 +83,12 @@ def check_default(world: World, maker: Body, entry: DefaultEntry, wanted: Type) 
         entry.value = value
 
 
-def is_plain(node: ast.Expression, world: World) -> bool:
-    """Literals, constants, and arrays, variants, records and sums made of them: nothing that runs code of the
-    user's. Whether the names mean anything is not asked here."""
+def not_plain(node: ast.Expression, world: World) -> ast.Expression | None:
+    """The first part of `node` that keeps it from being a plain value; None when it is one.
+
+    Plain are literals, constants, and arrays, variants, records and sums made of them: nothing that runs code of the
+    user's. Whether the names mean anything is not asked here.
+    """
     pending: list[ast.Expression] = [node]
     while pending:
         current = pending.pop()
@@ -95,26 +96,22 @@ def is_plain(node: ast.Expression, world: World) -> bool:
             case ast.IntLiteral() | ast.FloatLiteral() | ast.BoolLiteral() | ast.DurationLiteral():
                 pass
             case ast.StringLiteral():
-                pending.extend(part for part in current.parts if not isinstance(part, str))
+                pending.extend(part for part in reversed(current.parts) if not isinstance(part, str))
             case ast.ArrayLiteral():
-                pending.extend(current.elements)
+                pending.extend(reversed(current.elements))
             case ast.Unary():
                 pending.append(current.operand)
             case ast.Binary():
-                pending.extend((current.left, current.right))
-            case ast.Name():
-                if current.text in world.functions or current.text in world.types:
-                    return False
-            case ast.FieldAccess(target=ast.Name(text=name)):
-                if name not in world.types:
-                    return False
-            case ast.Call():
-                if not _constructs(current.callee, world):
-                    return False
-                pending.extend(argument.value for argument in current.arguments)
+                pending.extend((current.right, current.left))
+            case ast.Name() if current.text not in world.functions and current.text not in world.types:
+                pass
+            case ast.FieldAccess(target=ast.Name(text=name)) if name in world.types:
+                pass
+            case ast.Call() if _constructs(current.callee, world):
+                pending.extend(argument.value for argument in reversed(current.arguments))
             case _:
-                return False
-    return True
+                return current
+    return None
 
 
 def _constructs(callee: ast.Expression, world: World) -> bool:

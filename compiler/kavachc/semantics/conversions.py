@@ -34,6 +34,13 @@ def same_type(left: Type, right: Type) -> bool:
             return left == right
 
 
+def is_partly_unknown(value: object) -> bool:
+    """Whether `value` is a type of which a part was reported as wrong."""
+    while isinstance(value, ArrayType | TaskType):
+        value = value.element if isinstance(value, ArrayType) else value.result
+    return value is UNKNOWN
+
+
 def find_inside(type_: Type, is_wanted: Callable[[Type], bool]) -> Type | None:
     """The first type for which `is_wanted` holds among `type_` and all that its values can hold."""
     seen: set[Type] = set()

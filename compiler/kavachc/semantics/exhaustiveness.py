@@ -157,7 +157,13 @@ class _Columns:
         if not types:
             return not rows
         head, rest = types[0], types[1:]
-        for key in self._keys([*rows, row], head) or [None]:
+        keys: Sequence[Key | None] = self._keys([*rows, row], head) or [None]
+        own = row[0].key
+        if isinstance(own, Interval):
+            keys = [key for key in keys if isinstance(key, Interval) and own.low <= key.low and key.high <= own.high]
+        elif own is not None:
+            keys = [own]
+        for key in keys:
             inside = _inside(head, key)
             for special in _specialized([row], key, len(inside)):
                 if self.is_useful(_specialized(rows, key, len(inside)), special, inside + rest):

@@ -45,7 +45,7 @@ from kavachc.semantics.types import (
     SumType,
     Type,
 )
-from kavachc.semantics.wording import a, near_miss, single_spaced
+from kavachc.semantics.wording import near_miss, single_spaced
 from kavachc.syntax import ast
 
 
@@ -67,7 +67,7 @@ def check_string(body: Body, node: ast.StringLiteral, wanted: Type | None) -> ty
         shown = body.operand(part)
         reason = why_not_shown(shown.type)
         if reason is not None:
-            body.report(codes.NOT_SHOWN, part.span, a_type=a(shown.type), reason=reason)
+            body.report(codes.NOT_SHOWN, part.span, type=shown.type, reason=reason)
         parts.append(shown)
     return typed.Interpolation(node.span, STRING, tuple(parts))
 
@@ -126,7 +126,7 @@ def check_index(body: Body, node: ast.IndexAccess, wanted: Type | None) -> typed
         return typed.IndexGet(node.span, target.type.element, target, index)
     if target.type is UNKNOWN:
         return unknown(node.span)
-    return body.report(codes.NOT_INDEXABLE, node.target.span, a_type=a(target.type))
+    return body.report(codes.NOT_INDEXABLE, node.target.span, type=target.type)
 
 
 def check_range(body: Body, node: ast.RangeExpression, wanted: Type | None) -> typed.Expr:

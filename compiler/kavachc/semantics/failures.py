@@ -11,7 +11,7 @@ from kavachc.semantics.checked_call import Checked, no_call
 from kavachc.semantics.conversions import same_type
 from kavachc.semantics.names import function_signature
 from kavachc.semantics.types import ERROR, NEVER, NOTHING, UNKNOWN, RecordType, SumType, TaskType, Type
-from kavachc.semantics.wording import a, single_spaced
+from kavachc.semantics.wording import single_spaced
 from kavachc.source import Span
 from kavachc.syntax import ast
 
@@ -116,7 +116,7 @@ def check_return(body: Body, node: ast.Return, wanted: Type | None) -> typed.Exp
     result = body.function.result
     if node.value is None:
         if result is not NOTHING and result is not UNKNOWN:
-            body.report(codes.RETURN_VALUE_MISSING, node.span, name=body.name(), a_type=a(result))
+            body.report(codes.RETURN_VALUE_MISSING, node.span, name=body.name(), type=result)
         return typed.Return(node.span, NEVER, None)
     if result is not NOTHING:
         return typed.Return(node.span, NEVER, body.value(node.value, result))

@@ -22,7 +22,7 @@ from kavachc.semantics.types import (
     SumType,
     Type,
 )
-from kavachc.semantics.wording import a, near_miss
+from kavachc.semantics.wording import near_miss
 from kavachc.semantics.world import Facts, World
 from kavachc.source import Span
 from kavachc.syntax import ast
@@ -186,7 +186,7 @@ class Limits:
             bound_type = summed.type
             if bound_type not in (INT, FLOAT, DURATION):
                 if bound_type is not UNKNOWN:
-                    body.report(codes.RULE_SUM_TYPE, summed.span, a_type=a(bound_type))
+                    body.report(codes.RULE_SUM_TYPE, summed.span, type=bound_type)
                 return None
         bound = self._bound(body, condition.right, bound_type)
         if bound is None or window_ns is None:

@@ -71,29 +71,23 @@ def check_duration(body: Body, node: ast.DurationLiteral, wanted: Type | None) -
 
 
 def check_array(body: Body, node: ast.ArrayLiteral, wanted: Type | None) -> typed.Expr:
-    """`[a, b]`: every element has the wanted type, or that of the first that gives a value."""
+    """`[a, b]`: every element has the wanted type, or that of the first that gives a value.
+
+    Bare numbers are looked at last, so that `[1, x]` is an array of Floats when `x` is one.
+    """
     element = wanted.element if isinstance(wanted, ArrayType) else None
-    if element is None:
-        if not node.elements:
-            return body.report(codes.EMPTY_ARRAY, node.span)
-        # Bare numbers take the type of the others, so that `[1, 2.5]` is an array of Floats.
-        leading = next((item for item in node.elements if bare_number(item) is None), node.elements[0])
-        if isinstance(leading, ast.FloatLiteral | ast.Unary):
-            element = FLOAT if _is_float_literal(leading) else None
-    elements: list[typed.Expr] = []
-    for item in node.elements:
+    if element is None and not node.elements:
+        return body.report(codes.EMPTY_ARRAY, node.span)
+    bare = [index for index, item in enumerate(node.elements) if bare_number(item) is not None]
+    known = set(bare)
+    checked: dict[int, typed.Expr] = {}
+    for index in [*(index for index in range(len(node.elements)) if index not in known), *bare]:
+        item = node.elements[index]
         if element is None:
-            checked = body.expression(item)
-            element = None if checked.type is NEVER else checked.type
+            checked[index] = body.expression(item)
+            element = None if checked[index].type is NEVER else checked[index].type
         else:
-            checked = body.value(item, element)
-        elements.append(checked)
+            checked[index] = body.value(item, element)
     if element is None:
         return body.report(codes.NO_VALUE, node.span)
-    return typed.ArrayMake(node.span, ArrayType(element), tuple(elements))
-
-
-def _is_float_literal(node: ast.Expression) -> bool:
-    while isinstance(node, ast.Unary) and node.operator == "-":
-        node = node.operand
-    return isinstance(node, ast.FloatLiteral)
+    return typed.ArrayMake(node.span, ArrayType(element), tuple([checked[index] for index in range(len(checked))]))

@@ -118,7 +118,7 @@ def _check_literal(body: Body, node: ast.LiteralPattern, subject: Type) -> typed
 def _fits(body: Body, span: Span, pattern: Type, subject: Type) -> bool:
     if subject is UNKNOWN or pattern == subject:
         return True
-    body.report(codes.PATTERN_TYPE, span, a_pattern=a(pattern), a_type=a(subject))
+    body.report(codes.PATTERN_TYPE, span, pattern=pattern, type=subject)
     return False
 
 
@@ -127,7 +127,7 @@ def _check_range(body: Body, node: ast.RangePattern, subject: Type) -> typed.Pat
     types = [INT if isinstance(bound, ast.IntLiteral) else DURATION for bound in (node.start, node.end)]
     bounds = [bound.value if isinstance(bound, ast.IntLiteral) else bound.value_ns for bound in (node.start, node.end)]
     if types[0] is not types[1]:
-        body.report(codes.PATTERN_TYPE, node.end.span, a_pattern=a(types[1]), a_type=a(types[0]))
+        body.report(codes.PATTERN_TYPE, node.end.span, pattern=types[1], type=types[0])
     elif _fits(body, node.span, types[0], subject):
         if not all(INT_MIN <= bound <= INT_MAX for bound in bounds):
             body.report(codes.NUMBER_TOO_LARGE, node.span, text=node.span.text, type=a(types[0]))

@@ -11,7 +11,7 @@ from kavachc.semantics.body import DROPPED, Body, Loop, unknown
 from kavachc.semantics.operators import arithmetic_result
 from kavachc.semantics.type_names import resolve_type
 from kavachc.semantics.types import BOOL, FLOAT, INT, NEVER, NOTHING, UNKNOWN, ArrayType, Type
-from kavachc.semantics.wording import a, single_spaced
+from kavachc.semantics.wording import single_spaced
 from kavachc.syntax import ast
 
 
@@ -148,7 +148,7 @@ def _check_for(body: Body, node: ast.For) -> typed.Statement:
         element = array.type.element
     elif array.type is not UNKNOWN:
         help_text = f"count up to it: `for i in 0..{single_spaced(iterable.span.text)}`" if array.type is INT else None
-        body.report(codes.NOT_ITERABLE, iterable.span, a_type=a(array.type), help=help_text)
+        body.report(codes.NOT_ITERABLE, iterable.span, type=array.type, help=help_text)
     local, block = _check_loop_body(body, node, element)
     return typed.ForEach(node.span, local, array, block)
 
