@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Callable, Generator
 from contextlib import suppress
 from ctypes import CDLL, addressof, byref, c_int64, c_void_p, cast
@@ -289,6 +290,7 @@ def run_to_exit(action: Callable[[], Any]) -> tuple[int, str, str]:
     if child == 0:
         for descriptor, (_, write_end) in zip((1, 2), ends, strict=True):
             os.dup2(write_end, descriptor)
+        sys.stderr = open(2, "w", closefd=False)  # noqa: SIM115 - pytest has its own
         try:
             action()
         finally:

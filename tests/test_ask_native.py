@@ -230,6 +230,25 @@ def test_retry_after_raises_the_wait(value: str, wait_ns: int | None) -> None:
     assert result.out == f"{wait_ns or waits([1])[0]}\n"
 
 
+def test_three_hundred_asks_turned_away_together_come_back_apart() -> None:
+    times: list[int] = []
+
+    def one(program: Program) -> Body:
+        yield from program.ask(0, YES, "a")
+        times.append(program.now_ns())
+
+    def main(program: Program) -> Body:
+        for _ in range(300):
+            program.spawn(one(program))
+        yield from program.sleep(0)
+
+    run(main, agents=[Agent("A")], test_model={"replies": [{"status": 529, "times": 300}, FIT]})
+    assert len(set(times)) == 300
+    assert min(times) >= SECOND // 2
+    assert max(times) <= SECOND
+    assert max(times) - min(times) > SECOND // 4
+
+
 def test_three_hundred_asks_pass_a_capacity_of_fifty() -> None:
     result = ask_together(300, Agent("A"), {"replies": [{**FIT, "delay": "100ms"}], "capacity": 50})
     # Without the gate (a later issue) some may run out of sends; none fails otherwise, and 50 are taken at once.

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import re
 from ctypes import POINTER, Structure, c_bool, c_char_p, c_double, c_int32, c_int64, c_uint64, c_void_p, sizeof
+from pathlib import Path
 from typing import Any
 
 import pytest
 from conftest import ROOT
 from kavachc.backend.runtime_build import runtime_library
 from kavachc.bindings import abi
+from kavachc.bindings.descriptors import BOOL, STRING, Descriptors, FieldOf, RecordOf, SumOf, VariantOf
+from kavachc.bindings.host import Host
 from kavachc.bindings.library import load_library
+from native_program import Body, MemoryHost, Program, run, run_to_exit
 
 HEADER = (ROOT / "runtime" / "include" / "kavach.h").read_text()
 CODE = re.sub(r"/\*.*?\*/", " ", HEADER, flags=re.DOTALL)
@@ -160,3 +165,62 @@ def test_the_check_sees_a_changed_prototype(text: str, monkeypatch: pytest.Monke
     monkeypatch.setitem(globals(), "CODE", CODE + "\n" + text)
     with pytest.raises(AssertionError):
         test_every_function_has_its_prototype()
+
+
+# ---- The Python host
+
+
+def run_with(host: MemoryHost) -> None:
+    def main(program: Program) -> Body:
+        program.print("printed")
+        yield from program.sleep(1)
+
+    run(main, host=host, virtual_time=False, uses_model=False)
+
+
+@pytest.mark.parametrize(("failure", "status"), [(ValueError("planted"), 70), (KeyboardInterrupt(), 130)])
+def test_a_failing_callback_ends_the_program(failure: BaseException, status: int) -> None:
+    class Failing(MemoryHost):
+        def sleep(self, duration_ns: int) -> None:
+            raise failure
+
+    ended, _, err = run_to_exit(lambda: run_with(Failing()))
+    assert ended == status
+    assert ("ValueError: planted" in err) == (status == 70)
+
+
+def test_a_write_that_fails_stops_the_program() -> None:
+    class Full(MemoryHost):
+        def write(self, descriptor: int, content: bytes) -> bool:
+            return descriptor != 1 and super().write(descriptor, content)
+
+    assert run_to_exit(lambda: run_with(Full())) == (1, "", "error: cannot write to stdout\n")
+
+
+def test_the_real_host_does_what_it_says(tmp_path: Path) -> None:
+    host = Host()
+    path = str(tmp_path / "file").encode()
+    assert host.read_file(path) is None
+    assert host.write_file(path, b"content\0")
+    assert host.read_file(path) == b"content\0"
+    assert not host.write_file(b"/nowhere/file", b"")
+    assert host.environment(b"PATH") == os.environb[b"PATH"]
+    assert host.environment(b"KAVACH_NOT_SET") is None
+    assert 0 <= host.random() < 2**64
+    before = host.monotonic_ns()
+    host.sleep(1_000_000)
+    assert host.monotonic_ns() - before >= 1_000_000
+    assert not host.write(-1, b"x")
+
+
+def test_descriptors_lie_as_c_would_lay_them() -> None:
+    inner = RecordOf("Inner", [FieldOf("flag", BOOL), FieldOf("text", STRING), FieldOf("last", BOOL)])
+    either = SumOf("Either", [VariantOf("None"), VariantOf("Flag", [FieldOf("a", BOOL), FieldOf("b", BOOL)])])
+    outer = RecordOf("Outer", [FieldOf("first", BOOL), FieldOf("inner", inner), FieldOf("either", either)])
+    made = Descriptors()
+    assert (made.type(inner).size, made.type(inner).alignment, made.type(inner).counted) == (24, 8, 1)
+    assert (made.type(either).size, made.type(either).alignment, made.type(either).counted) == (8, 4, 0)
+    native = made.type(outer)
+    assert [native.fields[index].offset for index in range(3)] == [0, 8, 32]
+    assert (native.size, native.field_count) == (40, 3)
+    assert made.type(outer) is native

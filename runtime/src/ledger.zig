@@ -6,7 +6,6 @@
 
 const std = @import("std");
 const abi = @import("abi.zig");
-const allocator = @import("allocator.zig").runtime;
 const host = @import("host.zig");
 const memory = @import("memory.zig");
 const report = @import("report.zig");
@@ -34,14 +33,14 @@ const RuleState = struct {
     fn deinit(state: *RuleState) void {
         switch (state.window) {
             .none => {},
-            inline else => |*each| each.deinit(allocator),
+            inline else => |*each| each.deinit(),
         }
     }
 
     fn expire(state: *RuleState, now_ns: i64) void {
         switch (state.window) {
             .none => {},
-            inline else => |*each| each.expire(allocator, now_ns),
+            inline else => |*each| each.expire(now_ns),
         }
     }
 };
@@ -194,8 +193,8 @@ pub fn commit() void {
     for (check.rules) |*state| {
         switch (state.pending) {
             .none => {},
-            .int => |amount| state.window.int.add(allocator, check.now_ns, amount) catch unreachable,
-            .float => |amount| state.window.float.add(allocator, check.now_ns, amount) catch unreachable,
+            .int => |amount| state.window.int.add(check.now_ns, amount),
+            .float => |amount| state.window.float.add(check.now_ns, amount),
         }
         state.pending = .none;
     }

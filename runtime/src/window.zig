@@ -5,8 +5,9 @@
 //! the rounding that it caused.
 
 const std = @import("std");
+const memory = @import("memory.zig");
+
 const assert = std.debug.assert;
-const Allocator = std.mem.Allocator;
 
 pub const IntWindow = Window(i64);
 pub const FloatWindow = Window(f64);
@@ -32,13 +33,13 @@ pub fn Window(comptime Amount: type) type {
             return .{ .length_ns = length_ns };
         }
 
-        pub fn deinit(window: *Self, allocator: Allocator) void {
-            allocator.free(window.ring);
+        pub fn deinit(window: *Self) void {
+            memory.freeSlice(Entry, window.ring);
             window.* = .{ .length_ns = window.length_ns };
         }
 
         /// Lets the entries go that are a whole window old, or older: the window is half open.
-        pub fn expire(window: *Self, allocator: Allocator, now_ns: i64) void {
+        pub fn expire(window: *Self, now_ns: i64) void {
             const count_before = window.count;
             while (window.count > 0) {
                 const entry = window.ring[window.oldest];
@@ -51,15 +52,15 @@ pub fn Window(comptime Amount: type) type {
             if (window.count == count_before) return;
             if (Amount == f64) window.fold();
             if (window.count == 0) assert(window.sum == 0);
-            window.shrink(allocator);
+            window.shrink();
         }
 
         /// Records an amount; the times of the calls never go back.
-        pub fn add(window: *Self, allocator: Allocator, now_ns: i64, amount: Amount) Allocator.Error!void {
+        pub fn add(window: *Self, now_ns: i64, amount: Amount) void {
             assert(amount >= 0);
             if (window.count > 0) assert(window.at(window.count - 1).time_ns <= now_ns);
             if (window.count == window.ring.len) {
-                try window.resize(allocator, @max(capacity_min, window.ring.len * 2));
+                window.resize(@max(capacity_min, window.ring.len * 2));
             }
             window.ring[(window.oldest + window.count) & (window.ring.len - 1)] = .{ .time_ns = now_ns, .amount = amount };
             window.count += 1;
@@ -78,19 +79,19 @@ pub fn Window(comptime Amount: type) type {
         }
 
         /// Gives memory back once three quarters of the ring stand empty: a busy hour is not paid for all year.
-        fn shrink(window: *Self, allocator: Allocator) void {
+        fn shrink(window: *Self) void {
             if (window.ring.len <= capacity_min or window.count > window.ring.len / 4) return;
             const capacity = @max(capacity_min, std.math.ceilPowerOfTwoAssert(usize, @max(window.count, 1) * 2));
-            // Without memory for a smaller ring, the larger one goes on serving.
-            if (capacity < window.ring.len) window.resize(allocator, capacity) catch {};
+            if (capacity < window.ring.len) window.resize(capacity);
         }
 
-        fn resize(window: *Self, allocator: Allocator, capacity: usize) Allocator.Error!void {
+        fn resize(window: *Self, capacity: usize) void {
             assert(std.math.isPowerOfTwo(capacity));
             assert(capacity >= window.count);
-            const ring = try allocator.alloc(Entry, capacity);
+            // Pages of a large ring are real memory only once entries reach them, so doubling wastes none.
+            const ring = memory.allocateSlice(Entry, capacity);
             for (0..window.count) |index| ring[index] = window.at(index);
-            allocator.free(window.ring);
+            memory.freeSlice(Entry, window.ring);
             window.ring = ring;
             window.oldest = 0;
         }
@@ -101,60 +102,60 @@ const testing = std.testing;
 
 test "an entry exactly one window old no longer counts" {
     var window: IntWindow = .init(100);
-    defer window.deinit(testing.allocator);
-    try window.add(testing.allocator, 0, 5);
-    window.expire(testing.allocator, 99);
+    defer window.deinit();
+    window.add(0, 5);
+    window.expire(99);
     try testing.expectEqual(@as(i128, 5), window.sum);
-    window.expire(testing.allocator, 100);
+    window.expire(100);
     try testing.expectEqual(@as(i128, 0), window.sum);
     try testing.expectEqual(@as(usize, 0), window.count);
 }
 
 test "a Float that leaves takes its rounding with it" {
     var window: FloatWindow = .init(10);
-    defer window.deinit(testing.allocator);
-    try window.add(testing.allocator, 0, 0x1p54);
-    try window.add(testing.allocator, 1, 1);
-    try window.add(testing.allocator, 2, 1);
+    defer window.deinit();
+    window.add(0, 0x1p54);
+    window.add(1, 1);
+    window.add(2, 1);
     try testing.expectEqual(@as(f64, 0x1p54), window.sum);
-    window.expire(testing.allocator, 10);
+    window.expire(10);
     try testing.expectEqual(@as(f64, 2), window.sum);
 }
 
 test "a whole total passes 64 bits" {
     var window: IntWindow = .init(10);
-    defer window.deinit(testing.allocator);
+    defer window.deinit();
     const largest = std.math.maxInt(i64);
-    for (0..5) |_| try window.add(testing.allocator, 0, largest);
+    for (0..5) |_| window.add(0, largest);
     try testing.expectEqual(@as(i128, largest) * 5, window.sum);
 }
 
 test "an entry takes 16 bytes, and an empty window little" {
     try testing.expectEqual(@as(usize, 16), @sizeOf(IntWindow.Entry));
     var window: IntWindow = .init(1000);
-    defer window.deinit(testing.allocator);
+    defer window.deinit();
     for (0..5000) |index| {
-        try window.add(testing.allocator, @intCast(index), 1);
-        window.expire(testing.allocator, @intCast(index));
+        window.add(@intCast(index), 1);
+        window.expire(@intCast(index));
         try testing.expect(window.count <= 1000);
         try testing.expect(window.ring.len <= 1024);
     }
-    window.expire(testing.allocator, 100_000);
+    window.expire(100_000);
     try testing.expectEqual(@as(usize, 4), window.ring.len);
 }
 
 test "against a plain list" {
     var random: std.Random.DefaultPrng = .init(7);
     var window: IntWindow = .init(50);
-    defer window.deinit(testing.allocator);
+    defer window.deinit();
     var entries: std.ArrayList(IntWindow.Entry) = .empty;
     defer entries.deinit(testing.allocator);
     var now_ns: i64 = 0;
     for (0..3000) |_| {
         now_ns += random.random().intRangeAtMost(i64, 0, 30);
-        window.expire(testing.allocator, now_ns);
+        window.expire(now_ns);
         const amount = random.random().intRangeAtMost(i64, 0, 1000);
-        try window.add(testing.allocator, now_ns, amount);
+        window.add(now_ns, amount);
         try entries.append(testing.allocator, .{ .time_ns = now_ns, .amount = amount });
         var expected: i128 = 0;
         for (entries.items) |entry| {
