@@ -25,6 +25,7 @@ _ALIAS_TAGS = {name: f", !tbaa !{2 + 2 * number}" for number, name in enumerate(
 _AFTER_TAGS = 1 + 2 * len(_ALIAS_CLASSES)
 LENGTH_RANGE = f", !range !{_AFTER_TAGS}"
 UNLIKELY = f", !prof !{_AFTER_TAGS + 1}"
+LIKELY = f", !prof !{_AFTER_TAGS + 2}"
 
 INTRINSICS = """\
 declare { i64, i1 } @llvm.sadd.with.overflow.i64(i64, i64)
@@ -56,6 +57,7 @@ def metadata() -> str:
         lines.append(f"!{2 + 2 * number} = !{{!{1 + 2 * number}, !{1 + 2 * number}, i64 0}}")
     lines.append(f"!{_AFTER_TAGS} = !{{i64 0, i64 {2**63 - 1}}}")
     lines.append(f'!{_AFTER_TAGS + 1} = !{{!"branch_weights", i32 1, i32 1048575}}')
+    lines.append(f'!{_AFTER_TAGS + 2} = !{{!"branch_weights", i32 1048575, i32 1}}')
     return "\n".join(lines) + "\n"
 
 

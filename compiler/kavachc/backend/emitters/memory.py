@@ -6,7 +6,7 @@ from kavachc.backend.emitters.arrays import bounds_check, element_at
 from kavachc.backend.layout import CAPACITY_OFFSET, LENGTH_OFFSET
 from kavachc.backend.llvm_constants import is_static_block
 from kavachc.backend.llvm_function import Emitter, FunctionEmitter
-from kavachc.backend.llvm_runtime import alias_tag
+from kavachc.backend.llvm_runtime import LIKELY, alias_tag
 from kavachc.ir.module import Instruction, Local
 from kavachc.ir.types import Address, Array, IrType
 
@@ -81,7 +81,7 @@ def _array_at(out: FunctionEmitter, slot: str, is_ready: str, array: str, make: 
     """The array in the slot, after `make` (a helper) has made it anew where it is not ready."""
     before = out.label
     making, ready, made = out.fresh("make"), out.fresh("ready"), out.fresh("%made")
-    out.write(f"br i1 {is_ready}, label %{ready}, label %{making}")
+    out.write(f"br i1 {is_ready}, label %{ready}, label %{making}{LIKELY}")
     call = f"{made} = call ptr {make}(ptr {array})"
     out.write_cold(making, [call, f"store ptr {made}, ptr {slot}{_POINTER}", f"br label %{ready}"])
     out.start_block(ready)
