@@ -1,4 +1,4 @@
-//! Tests of json_check, decode and sample, over a small set of descriptors.
+//! Tests of json_check over a small set of descriptors.
 
 const std = @import("std");
 const abi = @import("abi.zig");

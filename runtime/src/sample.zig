@@ -2,7 +2,6 @@
 
 const std = @import("std");
 const abi = @import("abi.zig");
-const check = @import("json_check.zig");
 const Allocator = std.mem.Allocator;
 
 /// A type that is being made, and those around it.
@@ -54,8 +53,4 @@ fn isBeingMade(wanted: *const abi.Type, around: ?*const Making) bool {
         if (each.made == wanted) return true;
     }
     return false;
-}
-
-test {
-    _ = check; // Its tests cover the samples too.
 }

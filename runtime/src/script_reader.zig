@@ -117,6 +117,26 @@ const Headers = struct { retry_after: ?[]const u8 };
 
 const TopKeys = struct { replies: ?[]Reply = null, then: ?Then = null, capacity: ?[]const CapacityStep = null };
 
+/// Every key there is.
+const Key = enum {
+    replies,
+    then,
+    capacity,
+    answer,
+    text,
+    status,
+    drop,
+    input_tokens,
+    output_tokens,
+    stop_reason,
+    headers,
+    message,
+    error_code,
+    delay,
+    times,
+    when,
+};
+
 const stop_reasons = std.StaticStringMap(transport.Stop).initComptime(.{
     .{ "end_turn", .complete },
     .{ "stop_sequence", .complete },
@@ -172,24 +192,6 @@ const Reader = struct {
     }
 
     fn readKey(reader: *Reader, comptime name: []const u8) ReadError!KeyValue(name) {
-        const Key = enum {
-            replies,
-            then,
-            capacity,
-            answer,
-            text,
-            status,
-            drop,
-            input_tokens,
-            output_tokens,
-            stop_reason,
-            headers,
-            message,
-            error_code,
-            delay,
-            times,
-            when,
-        };
         return switch (comptime std.meta.stringToEnum(Key, name).?) {
             .replies => reader.replies(),
             .then => std.meta.stringToEnum(Then, try reader.stringValue()) orelse

@@ -17,6 +17,7 @@ from kavachc.bindings.library import address_of
 
 _STATUS_HOST_FAILED = 70
 _STATUS_INTERRUPTED = 130
+_SLEEP_NS_MAX = 86_400 * 1_000_000_000
 
 Result = TypeVar("Result")
 
@@ -44,7 +45,8 @@ class Host:
         return int.from_bytes(os.urandom(8), "little")
 
     def sleep(self, duration_ns: int) -> None:
-        time.sleep(duration_ns / 1e9)
+        """May come back early: the runtime then sleeps again. Python refuses to sleep for centuries at once."""
+        time.sleep(min(duration_ns, _SLEEP_NS_MAX) / 1e9)
 
     def environment(self, name: bytes) -> bytes | None:
         return os.environb.get(name)
