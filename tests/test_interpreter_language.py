@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 
 import pytest
-
 from interpreting import Ran, compiled, run
 
 
@@ -28,7 +27,8 @@ type Line { from: Point, to: Point }
         ("let a = [1]\nlet b = a\na.push(2)\nprint(a)\nprint(b)", ["[1, 2]", "[1]"]),
         ("let a = [1]\na.push(2)\nlet b = a\nb.push(3)\na.push(4)\nprint(a)\nprint(b)", ["[1, 2, 4]", "[1, 2, 3]"]),
         ("let a = [[1], [2]]\nlet b = a\nb[0][0] = 9\nprint(a)\nprint(b)", ["[[1], [2]]", "[[9], [2]]"]),
-        ("let a = [[1]]\na[0].push(2)\nlet b = a[0]\na[0].push(3)\nb.push(4)\nprint(a)\nprint(b)", ["[[1, 2, 3]]", "[1, 2, 4]"]),
+        ("let a = [[1]]\na[0].push(2)\nlet b = a[0]\na[0].push(3)\nb.push(4)\nprint(a)\nprint(b)",
+         ["[[1, 2, 3]]", "[1, 2, 4]"]),
         ("let a = [[1]]\na.push(a[0])\na[0][0] = 5\nprint(a)", ["[[5], [1]]"]),
         ("let a = [[1], [2]]\na[0] = a[1]\na[1][0] = 7\nprint(a)", ["[[2], [7]]"]),
         ("let a = [1]\nfor x in a {\n a.push(x + 1)\n}\nprint(a)", ["[1, 2]"]),
@@ -41,7 +41,8 @@ type Line { from: Point, to: Point }
         ("let p = Point(x: 1, xs: [1])\np.xs.push(2)\nlet l = Line(from: p, to: p)\nl.from.xs.push(3)\np.xs.push(4)\n"
          "print(l)\nprint(p.xs)",
          ["Line(from: Point(x: 1, xs: [1, 2, 3]), to: Point(x: 1, xs: [1, 2]))", "[1, 2, 4]"]),
-        ("let p = Point(x: 1, xs: [1])\np.xs.push(2)\nlet q = p with { x: 5 }\np.xs.push(3)\nprint(q)", ["Point(x: 5, xs: [1, 2])"]),
+        ("let p = Point(x: 1, xs: [1])\np.xs.push(2)\nlet q = p with { x: 5 }\np.xs.push(3)\nprint(q)",
+         ["Point(x: 5, xs: [1, 2])"]),
     ],
 )  # fmt: skip
 def test_no_two_names_share_state(body: str, printed: list[str]) -> None:

@@ -45,13 +45,7 @@ def run_steps(first: Steps) -> TaskBody:
         else:
             sent, failure = None, None
             if request is None:
-                try:
-                    yield
-                except GeneratorExit:
-                    # The task is cancelled: its wait is called off, and nothing of it runs any more.
-                    for body in reversed(bodies):
-                        body.close()
-                    raise
+                yield
             else:
                 bodies.append(request)
         if not bodies:

@@ -5,7 +5,7 @@ methods stand for the entries of `runtime/include/kavach.h` with the same names.
 they yield (nothing) where the task gives way to the others, and go on when the wait is over.
 
 A task is a generator too: it yields where it waits, returns the value of its call, or raises `Fails`. A cancelled
-one is closed where it stands; nothing in it runs any further, since Kavach has no code that runs on the way out.
+one is never advanced again: Kavach has no code that runs on the way out.
 """
 
 from __future__ import annotations

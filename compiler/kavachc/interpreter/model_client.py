@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Generator
+from functools import partial
 from typing import TypeAlias
 
 from kavachc.interpreter.decode import Misfit, encode, fitting_json, sample_value
@@ -65,7 +66,7 @@ class ModelClient:
         self._random: Callable[[], int] = SplitMix64() if scheduler.clock.is_virtual else host_random
 
     def ask(self, agent: Agent | None, wanted: Type, prompt: str) -> AskSteps:
-        """One ask, from the check for a key to its end. Closing the generator cancels it."""
+        """One ask, from the check for a key to its end."""
         if self._script is None and not self._is_dry_run:
             variable = KEY_VARIABLES[agent.model.provider if agent else "Anthropic"]
             if not os.environ.get(variable):
@@ -81,17 +82,11 @@ class ModelClient:
             waiting = self._admission.asks_of(entrant.agent).waiting
             task = self._scheduler.current
             waiting[task] = None
-            try:
-                yield from self._scheduler.pause()
-            finally:
-                waiting.pop(task, None)
+            yield from self._scheduler.pause(partial(waiting.pop, task, None))
         if not isinstance(verdict, str):
             return Answer("Denied", self._ledger.refuse(verdict))
-        try:
+        with self._scheduler.calling_off(lambda: self._leave(entrant, is_cancelled=True)):
             answer = yield from self._answered(wanted, prompt, entrant)
-        except GeneratorExit:
-            self._leave(entrant, is_cancelled=True)
-            raise
         self._leave(entrant, is_cancelled=False)
         return answer
 
@@ -156,11 +151,13 @@ class ModelClient:
         if scripted is None:
             raise ProgramStops(f"error: the test model has no reply left for the prompt: {quote(prompt)}", 1)
         self._requests_under_way += 1
-        try:
+        with self._scheduler.calling_off(self._request_ended):
             yield from self._scheduler.sleep(scripted.delay_ns)
-        finally:
-            self._requests_under_way -= 1
+        self._request_ended()
         return scripted.reply
+
+    def _request_ended(self) -> None:
+        self._requests_under_way -= 1
 
 
 def _is_busy(reply: ModelReply) -> bool:

@@ -1,14 +1,15 @@
 """Tasks in plain Python: one at a time, first in first out, in rounds (spec chapter 7).
 
-A task is a generator. It yields where it waits, after it has arranged for `wake` to be called; closing it calls off
-whatever it waits for, since each wait cleans up after itself in a `finally`.
+A task is a generator. It yields where it waits, after it has arranged for `wake` to be called, and has noted with
+`calling_off` what a cancellation must undo.
 """
 
 from __future__ import annotations
 
 import heapq
 from collections import deque
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from kavachc.interpreter.arithmetic import INT_MAX
@@ -23,7 +24,7 @@ CANCELLED = Outcome("cancelled")
 class Task:
     """A running call. `outcome` is set when it has ended. `is_waiting` tells a task that waits from a ready one.
     `waiters` wait for it, in the order in which they began to. `is_seen`: somebody waited for it, so its error is
-    theirs."""
+    theirs. `call_offs` are called, the newest first, when it is cancelled."""
 
     body: TaskBody
     outcome: Outcome | None = None
@@ -31,6 +32,7 @@ class Task:
     is_cancelled: bool = False
     is_seen: bool = False
     waiters: dict[Task, None] = field(default_factory=dict)
+    call_offs: list[Callable[[], object]] = field(default_factory=list)
 
 
 @dataclass(order=True, slots=True)
@@ -41,6 +43,9 @@ class Timer:
     order: int
     fire: Callable[[], None] = field(compare=False)
     is_off: bool = field(default=False, compare=False)
+
+    def turn_off(self) -> None:
+        self.is_off = True
 
 
 class Scheduler:
@@ -71,10 +76,20 @@ class Scheduler:
 
     # Waits, for the task that runs.
 
-    def pause(self) -> Generator[None, None, None]:
-        """Gives way until `wake` is called for the current task."""
-        self.current.is_waiting = True
+    def pause(self, call_off: Callable[[], object]) -> Generator[None, None, None]:
+        """Gives way until `wake` is called for the current task; `call_off` undoes what was to wake it."""
+        task = self.current
+        task.is_waiting = True
+        with self.calling_off(call_off):
+            yield
+
+    @contextmanager
+    def calling_off(self, call_off: Callable[[], object]) -> Iterator[None]:
+        """While the current task is in here, a cancellation of it calls `call_off`."""
+        call_offs = self.current.call_offs
+        call_offs.append(call_off)
         yield
+        call_offs.remove(call_off)
 
     def wake(self, task: Task) -> None:
         """The task's wait is over: it goes to the end of the ready queue."""
@@ -86,10 +101,7 @@ class Scheduler:
         """Yields even for 0 or less (spec 7.yield)."""
         task = self.current
         timer = self._add_timer(max(0, duration_ns), lambda: self.wake(task))
-        try:
-            yield from self.pause()
-        finally:
-            timer.is_off = True
+        yield from self.pause(timer.turn_off)
 
     def wait(self, awaited: Task) -> Generator[None, None, Outcome]:
         """How the task ended; does not yield when it has ended already (spec 7.yield)."""
@@ -98,21 +110,23 @@ class Scheduler:
             waiter = self.current
             assert waiter is not awaited
             awaited.waiters[waiter] = None
-            try:
-                yield from self.pause()
-            finally:
-                awaited.waiters.pop(waiter, None)
+            yield from self.pause(lambda: awaited.waiters.pop(waiter, None))
         assert awaited.outcome is not None
         return awaited.outcome
 
     def cancel(self, task: Task) -> None:
-        """Spec 7.cancel. A ready task keeps its place in the queue, and is closed when its turn comes."""
+        """Spec 7.cancel. A ready task keeps its place in the queue, and what it was doing is called off in its turn."""
         if task.outcome is not None or task.is_cancelled:
             return
         task.is_cancelled = True
         if task.is_waiting:
-            task.body.close()
+            self._call_off(task)
             self.wake(task)
+
+    def _call_off(self, task: Task) -> None:
+        for call_off in reversed(task.call_offs):
+            call_off()
+        task.call_offs = []
 
     # The run.
 
@@ -128,7 +142,7 @@ class Scheduler:
     def _take_turn(self, task: Task) -> None:
         self._running = task
         if task.is_cancelled:
-            task.body.close()
+            self._call_off(task)
             self._end(task, CANCELLED)
         else:
             try:

@@ -136,7 +136,6 @@ class NativeHost:
     def _advance(self, coroutine: Coroutine) -> Outcome | None:
         """How the coroutine ended; None when it waits."""
         if self._library.kv_cancelled():
-            coroutine.body.close()
             return Outcome("cancelled")
         try:
             coroutine.body.send(None)
