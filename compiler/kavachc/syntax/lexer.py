@@ -113,6 +113,7 @@ class Lexer:
         """The tokens from `position` on, where no bracket is open, up to END or the first MISTAKE."""
         text = self._text
         self.open.clear()
+        refused: set[int] = set()
         previous = Token(NEWLINE, position, position, "")
         broken = False
         while previous.kind != END and previous.kind != MISTAKE:
@@ -154,7 +155,7 @@ class Lexer:
             elif kind == MISTAKE:
                 token = self._rare(group, token)
             elif kind == IDENTIFIER and text[position] == "<":
-                arguments = read_type_arguments(text, position)
+                arguments = read_type_arguments(text, position, refused)
                 if arguments is not None:
                     yield token
                     yield from arguments[:-1]

@@ -19,9 +19,9 @@ from kavachc.syntax.syntax_errors import SyntaxErrorSite, advance, report_syntax
 from kavachc.syntax.tables import ACCEPT, SPLICE, Production, load_tables
 from kavachc.syntax.tokens import DECLARATION_KEYWORDS, END, IDENTIFIER, MISTAKE, SOFT_KEYWORDS, Token
 
-# A declaration's first word at the start of a line, with the documentation before it.
+# The first word of a declaration, or of one that is planned, at the start of a line.
 _DECLARATION_START: Final = re.compile(
-    rf"^(?:///.*\n)*+(?:{'|'.join(sorted(DECLARATION_KEYWORDS))}|import|pub|test)\b", re.MULTILINE
+    rf"^(?:{'|'.join(sorted(DECLARATION_KEYWORDS))}|import|pub|test)\b", re.MULTILINE
 )
 
 
@@ -39,15 +39,21 @@ def parse(file: SourceFile, bag: DiagnosticBag) -> ast.Module:
         if site is not None:
             if site.token.kind != MISTAKE:
                 report_syntax_error(site, bag)
-            position = _next_declaration(file, max(site.token.start, site.declaration_start + 1))
+            position = _next_declaration(file, site.resume_from)
     builder.finish()
     bag.items[reported:] = sorted(bag.items[reported:], key=_place)
     return ast.Module(file, tuple(builder.declarations))
 
 
 def _next_declaration(file: SourceFile, position: int) -> int | None:
+    """Where the next declaration from `position` on starts, with the documentation before it."""
     match = _DECLARATION_START.search(file.text, position)
-    return match.start() if match else None
+    if match is None:
+        return None
+    line, _ = file.position(match.start())
+    while line > 1 and file.line_text(line - 1).startswith("///"):
+        line -= 1
+    return file.line_starts[line - 1]
 
 
 def _place(diagnostic: Diagnostic) -> int:
@@ -83,7 +89,6 @@ class _Run:
         starts = [position]
         self._values, self._starts = values, starts
         previous = Token("NEWLINE", position, position, "")
-        declaration_start = position
         for token in lexer.tokens(position):
             kind = token.kind
             while True:
@@ -100,9 +105,7 @@ class _Run:
                 elif kind in SOFT_KEYWORDS:
                     kind = IDENTIFIER
                 else:
-                    return self._stop(position, token, previous, declaration_start)
-            if kind in DECLARATION_KEYWORDS and not lexer.open:
-                declaration_start = token.start
+                    return self._stop(position, token, previous)
             previous = token
         raise AssertionError("the lexer ended without END or MISTAKE")
 
@@ -137,16 +140,19 @@ class _Run:
             del starts[1 - size :]
         states.append(production.goto[states[-1]])
 
-    def _stop(self, position: int, token: Token, previous: Token, declaration_start: int) -> SyntaxErrorSite:
+    def _stop(self, position: int, token: Token, previous: Token) -> SyntaxErrorSite:
         """Describe the error at `token`, and keep the declaration before it if that was complete."""
+        states = self._states_before(token, position)
+        # Never the same place twice: what could not start a declaration is left behind.
+        starts_declaration = "agent" in self._tables.actions[states[-1]]
         site = SyntaxErrorSite(
             self._file,
             self._tables,
-            self._states_before(token, position),
+            states,
             token,
             previous,
             tuple(self._lexer.open),
-            declaration_start,
+            token.start + 1 if starts_declaration else token.start,
         )
         while isinstance(production := self._tables.actions[self._states[-1]].get(END), Production):
             self._reduce(production, previous.end, previous.end)

@@ -26,7 +26,10 @@ from kavachc.syntax.unsupported import unsupported_feature
 
 @dataclass(frozen=True, slots=True)
 class SyntaxErrorSite:
-    """Where the automaton stopped: at `token`, after `previous`, with `states` on its stack."""
+    """Where the automaton stopped: at `token`, after `previous`, with `states` on its stack.
+
+    Parsing goes on with the first declaration at or after the offset `resume_from`.
+    """
 
     file: SourceFile
     tables: Tables
@@ -34,7 +37,7 @@ class SyntaxErrorSite:
     token: Token
     previous: Token
     open: tuple[Open, ...]
-    declaration_start: int
+    resume_from: int
 
     def expected(self) -> frozenset[str]:
         """The kinds of token that could stand in place of `token`."""

@@ -14,35 +14,41 @@ from kavachc.syntax.tokens import BRACKETS, IDENTIFIER, Token
 
 _PART: Final = re.compile(r"[ \t]*(?:([A-Za-z_][A-Za-z0-9_]*)|([<>,\[\]()]))")
 _AFTER: Final = re.compile(r"[ \t]*(?:[(),\]}!{|?\n\x00]|//|=(?!=)|uses\b)")
+_ANGLES: Final = {"<": "TYPE_OPEN", ">": "TYPE_CLOSE"}
 _CLOSERS: Final = {**BRACKETS, "<": ">"}
 
 
-def read_type_arguments(text: str, start: int) -> list[Token] | None:
+def read_type_arguments(text: str, start: int, refused: set[int]) -> list[Token] | None:
     """The tokens from the `<` at `start` to its `>`, or None if it is the operator.
 
-    `text` ends in a NUL.
+    `text` ends in a NUL. `refused` gathers the offsets of each `<` already known to be an operator, so that a
+    long row of comparisons is read once and not once for each.
     """
+    if start in refused:
+        return None
     tokens: list[Token] = []
-    closers: list[str] = []
+    opened: list[Token] = []
     position = start
     while True:
         match = _PART.match(text, position)
         if match is None:
-            return None
+            break
         position = match.end()
         word, mark = match.groups()
         if word:
             tokens.append(Token(IDENTIFIER, match.start(1), position, word))
             continue
-        kind = {"<": "TYPE_OPEN", ">": "TYPE_CLOSE"}.get(mark, mark)
-        tokens.append(Token(kind, match.start(2), position, mark))
+        token = Token(_ANGLES.get(mark, mark), match.start(2), position, mark)
+        tokens.append(token)
         if mark in _CLOSERS:
-            closers.append(_CLOSERS[mark])
+            opened.append(token)
         elif mark != ",":
-            if mark != closers.pop():
-                return None
-            if not closers:
+            if mark != _CLOSERS[opened[-1].text]:
                 break
-    if text[position] == "=" or not _AFTER.match(text, position):
-        return None
-    return tokens
+            closed = opened.pop()
+            if mark == ">" and (text[position] == "=" or not _AFTER.match(text, position)):
+                refused.add(closed.start)
+            if not opened:
+                return None if start in refused else tokens
+    refused.update(token.start for token in opened)
+    return None
