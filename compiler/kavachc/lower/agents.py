@@ -80,10 +80,10 @@ def _declare_limits(
     vtable = names.limit_vtable(agent, capability)
     thunks: list[Callable[[], None]] = []
     for method in capability.methods:
-        limits = [(index, limit) for index, limit in enumerate(agent.limits) if limit.method is method]
-        span = limits[0][1].span if limits else agent.span
-        thunk = _MethodThunk(program, vtable, capability, method, span)
-        thunks.append(partial(_lower_limits, thunk, agent, limits))
+        # The checker lets an agent limit a method once.
+        limit = next((item for item in agent.limits if item.method is method), None)
+        thunk = _MethodThunk(program, vtable, capability, method, agent.span if limit is None else limit.span)
+        thunks.append(partial(_lower_limited, thunk, agent, limit))
     _add_vtable(program, vtable, capability, Named(capability.name))
     return thunks
 
@@ -139,13 +139,13 @@ def _lower_implementation(thunk: _MethodThunk, function: typed.Function) -> None
     state.finish()
 
 
-def _lower_limits(thunk: _MethodThunk, agent: typed.Agent, limits: list[tuple[int, typed.Limit]]) -> None:
-    """The method under the agent's limits: only when every rule let the call pass does it run."""
+def _lower_limited(thunk: _MethodThunk, agent: typed.Agent, limit: typed.Limit | None) -> None:
+    """The method under the agent's limit on it, if any: only when every rule let the call pass does it run."""
     state = thunk.open()
     build = state.build
     method, capability = thunk.method, thunk.capability
-    for index, limit in limits:
-        _check_limit(state, thunk, agent, index, limit)
+    if limit is not None:
+        _check_limit(state, thunk, agent, limit)
     inner = thunk.payload(state, Named(capability.name))
     state.locate(thunk.span)
     result = build.call_capability(inner, capability.name, method.index, thunk.arguments, build.location)
@@ -153,14 +153,12 @@ def _lower_limits(thunk: _MethodThunk, agent: typed.Agent, limits: list[tuple[in
     state.finish()
 
 
-def _check_limit(
-    state: FunctionLowering, thunk: _MethodThunk, agent: typed.Agent, index: int, limit: typed.Limit
-) -> None:
+def _check_limit(state: FunctionLowering, thunk: _MethodThunk, agent: typed.Agent, limit: typed.Limit) -> None:
     """begin, each rule in order, commit; a broken rule ends the call with its reason."""
     build = state.build
     for local, value in zip(limit.parameters, thunk.arguments, strict=True):
         state.bind_parameter(local, value)
-    build.perform("limit.begin", attributes=(agent.index, index))
+    build.perform("limit.begin", attributes=(agent.index, agent.limits.index(limit)))
     for number, rule in enumerate(limit.rules):
         state.locate(rule.span)
         passed, refused = build.new_block("passed"), build.new_block("refused")
