@@ -364,7 +364,7 @@ entry:
 )
 
 _ASK = """
-record Verdict "of the jury" { guilty: bool "or not" years: int words: [string] }
+record Verdict /// "of the jury" { guilty: bool /// "or not" years: int words: [string] }
 function question(%prompt: string) -> nothing waits "main.kav" @1:1 {
 entry:
   %nobody: int = const.int -1
