@@ -32,7 +32,7 @@ from kavachc.semantics.types import (
     SumType,
     Type,
 )
-from kavachc.semantics.wording import counted, near_miss, single_spaced
+from kavachc.semantics.wording import a, counted, near_miss, single_spaced
 from kavachc.semantics.world import Edge, Use
 from kavachc.syntax import ast
 
@@ -73,7 +73,7 @@ def check_call(body: Body, node: ast.Call) -> Checked:
         return _check_call_of_part(body, node, callee, named)
     checked = body.expression(callee)
     if checked.type is not UNKNOWN:
-        body.report(codes.NOT_CALLABLE, callee.span, what=f"a `{checked.type}`")
+        body.report(codes.NOT_CALLABLE, callee.span, what=a(checked.type))
     return no_call(node.span)
 
 

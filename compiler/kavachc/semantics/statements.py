@@ -27,7 +27,8 @@ def check_block(body: Body, node: ast.Block, wanted: Type | None) -> typed.Block
     for position, statement in enumerate(node.statements):
         last = position == len(node.statements) - 1
         if last and isinstance(statement, ast.ExpressionStatement):
-            result = _last_expression(body, statement.expression, wanted)
+            # What stands after something that never ends gives the block no value, so it need not fit.
+            result = _last_expression(body, statement.expression, wanted if ends else DROPPED)
             ends = ends and result.type is not NEVER
         else:
             checked, checked_ends = check_statement(body, statement)
