@@ -13,7 +13,7 @@ from kavachc.ir.types import SCALARS, Address, Array, IrType, Named, Outcome, Ta
 _NAME = r"[^\W\d]\w*(?:\.[^\W\d]\w*)*"
 _STRING = r'"(?:[^"\\\n]|\\.)*"'
 _WORD = re.compile(
-    rf"""(?P<space>[ \t\r\n]+|//[^\n]*)
+    rf"""(?P<space>[ \t\r\n]+|//(?!/)[^\n]*)
     |(?P<string>{_STRING})
     |(?P<value>%(?:\d+|{_NAME}|{_STRING}))
     |(?P<local>&(?:{_NAME}|{_STRING}))
@@ -21,7 +21,7 @@ _WORD = re.compile(
     |(?P<location>@\d+:\d+)
     |(?P<number>-?(?:\d+(?:\.\d+)?(?:e-?\d+)?|inf\b)|\b(?:inf|nan)\b(?![.:(]))
     |(?P<name>{_NAME})
-    |(?P<sign>->|==|!=|<=|>=|[<>(){{}}\[\]:,=!])""",
+    |(?P<sign>///|->|==|!=|<=|>=|[<>(){{}}\[\]:,=!])""",
     re.VERBOSE,
 )
 
@@ -90,8 +90,9 @@ class Cursor:
         self.advance()
         return value
 
-    def optional_string(self) -> str | None:
-        return self.string() if self.kind == "string" else None
+    def documentation(self) -> str | None:
+        """`/// "…"`, if it stands here."""
+        return self.string() if self.accept("///") else None
 
     def name(self) -> str:
         if self.kind == "string":
@@ -119,10 +120,10 @@ class Cursor:
         return value
 
     def integer(self) -> int:
-        word = self.word
+        word, line = self.word, self.line
         value = self.number()
         if isinstance(value, float):
-            raise IrTextError(self.line, f"an integer is wanted, not {word}")
+            raise IrTextError(line, f"an integer is wanted, not {word}")
         return value
 
     def optional_location(self) -> Location | None:

@@ -81,12 +81,12 @@ def _names(cursor: Cursor) -> list[str]:
 def _field(cursor: Cursor) -> Field:
     name = cursor.name()
     cursor.expect(":")
-    return Field(name, cursor.type(), cursor.optional_string())
+    return Field(name, cursor.type(), cursor.documentation())
 
 
 def _record(cursor: Cursor) -> Record:
     name = cursor.name()
-    documentation = cursor.optional_string()
+    documentation = cursor.documentation()
     fields: list[Field] = []
     cursor.expect("{")
     while not cursor.accept("}"):
@@ -96,7 +96,7 @@ def _record(cursor: Cursor) -> Record:
 
 def _sum(cursor: Cursor) -> Sum:
     name = cursor.name()
-    documentation = cursor.optional_string()
+    documentation = cursor.documentation()
     variants: list[Variant] = []
     cursor.expect("{")
     while not cursor.accept("}"):
@@ -112,7 +112,7 @@ def _variant(cursor: Cursor) -> Variant:
             if fields:
                 cursor.expect(",")
             fields.append(_field(cursor))
-    return Variant(name, tuple(fields), cursor.optional_string())
+    return Variant(name, tuple(fields), cursor.documentation())
 
 
 def _signature_end(cursor: Cursor) -> tuple[IrType, IrType | None, bool]:
@@ -196,7 +196,7 @@ class _FunctionParser:
         location = cursor.optional_location()
         function = Function(name, file, parameters, result, error, waits, owns, location=location)
         cursor.expect("{")
-        while cursor.accept("local"):
+        while cursor.peek() != ":" and cursor.accept("local"):
             function.locals.append(self._local())
         while not cursor.accept("}"):
             function.blocks.append(self._block())
@@ -204,10 +204,11 @@ class _FunctionParser:
         return function
 
     def _local(self) -> Local:
+        line = self._cursor.line
         name = self._cursor.marked_name("local")
         self._cursor.expect(":")
         if name in self._locals:
-            self._cursor.fail(f"another name than &{name}")
+            raise IrTextError(line, f"there are two locals &{name}")
         local = self._locals[name] = Local(name, self._cursor.type())
         return local
 

@@ -2,7 +2,7 @@
 
     entry main
 
-    record Point "a place" {
+    record Point /// "a place" {
       x: int
     }
 
@@ -61,7 +61,7 @@ def print_function(function: Function) -> str:
 
 
 def _documentation(text: str | None) -> str:
-    return "" if text is None else f" {string_text(text)}"
+    return "" if text is None else f" /// {string_text(text)}"
 
 
 def _body(head: str, lines: list[str]) -> str:
