@@ -147,3 +147,11 @@ def test_link_leaves_nothing_behind(tmp_path: Path) -> None:
     link(compile_object(SAMPLES["arithmetic"].module, "x86_64-linux", 0), "x86_64-linux", out)
     assert [path.name for path in tmp_path.iterdir()] == ["program"]
     assert out.stat().st_mode & 0o111 == 0o111
+
+
+@pytest.mark.parametrize("level", [0, 2])
+def test_frames_of_coroutines_are_small(level: int) -> None:
+    text = emit_text(SAMPLES["tasks"].module, "x86_64-linux", level, "llvm")
+    sizes = [int(size) for size in re.findall(r"@kv_frame_allocate\(i64 (\d+)\)", text)]
+    assert len(sizes) >= 4
+    assert max(sizes) <= 112

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from backend_programs import run_binary, run_here
 from backend_samples import PANICS, SAMPLES
+from kavachc.backend.llvm_object import LEVEL_MAX
 from kavachc.backend.op_emitters import EMITTERS
 from kavachc.backend.targets import TARGETS
 from kavachc.engines import emulator_for
@@ -28,7 +29,7 @@ def test_binary(name: str, target: str, level: int, tmp_path: Path) -> None:
     assert run_binary(SAMPLES[name], target, level, tmp_path) == SAMPLES[name].expected
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("level", range(LEVEL_MAX + 1))
 @pytest.mark.parametrize("name", SAMPLES)
 def test_in_process(name: str, level: int) -> None:
     assert run_here(SAMPLES[name], level) == SAMPLES[name].expected
