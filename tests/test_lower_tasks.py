@@ -279,3 +279,12 @@ def test_names_that_users_can_write_never_meet_the_compilers() -> None:
     module = module_of("type kavach { fn main(self) -> Int { 1 } }\nfn main() { }")
     assert module.entry not in ("main", "kavach.main")
     assert "kavach.main" in module.functions
+
+
+def test_what_a_task_starts_with_is_nested_in_no_other_call() -> None:
+    source = """
+        fn down(n: Int) -> Int { if n == 0 { 0 } else { down(n - 1) } }
+        fn start() -> Task<Int> { spawn down(3) }
+        """
+    assert "call down plain" in body_of(source, "spawn.0.down")
+    assert "call down counted" in body_of(source, "down")

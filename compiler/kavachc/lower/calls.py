@@ -53,7 +53,7 @@ def perform(
 def call_function(
     state: FunctionLowering, function: typed.Function, operands: list[Value], mark: int, fails: Failure | None
 ) -> Value:
-    depth = "counted" if function.is_recursive else "plain"
+    depth = "counted" if function.is_recursive and not state.is_outermost else "plain"
     result = state.build.call(state.program.function_name(function), operands, depth, state.build.location)
     state.release_to(mark)
     return settle(state, result, function.may_wait, fails)

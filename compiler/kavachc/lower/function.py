@@ -63,13 +63,15 @@ class Lowerings:
 @dataclass(slots=True)
 class FunctionLowering:
     """`hidden_agent` is the number of the agent on whose behalf the function runs, or the parameter that says it;
-    `handle` is the agent's handle, in a handler."""
+    `handle` is the agent's handle, in a handler. `is_outermost`: it starts a task, so what it calls is nested in no
+    other call (spec 4.depth)."""
 
     program: ProgramLowering
     build: FunctionBuilder
     file: SourceFile
     hidden_agent: Value | int = -1
     handle: Value | None = None
+    is_outermost: bool = False
     loops: list[Loop] = field(default_factory=list)
     owned: list[Owned] = field(default_factory=list)
     _parameters: dict[typed.Local, Value] = field(default_factory=dict)

@@ -141,6 +141,7 @@ class ProgramLowering:
         while name in self.module.functions:
             name += ".entry"
         state = self.open(self.declare(name, main.span, [], NOTHING, ERROR, waits=True), main.span)
+        state.is_outermost = True
 
         def fails(error: Value) -> None:
             state.leave_by_failure(as_error(state, error, ERROR))
