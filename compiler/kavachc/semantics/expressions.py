@@ -142,6 +142,8 @@ def check_if(body: Body, node: ast.If, wanted: Type | None) -> typed.Expr:
         then = check_block(body, node.then, DROPPED)
         return typed.If(node.span, NOTHING, condition, then, None)
     then = check_block(body, node.then, wanted)
+    if wanted is not None and then.type is NOTHING:
+        body.convert(then, wanted)
     if wanted is None and then.type is not NEVER:
         wanted = then.type
     if wanted is DROPPED or wanted is None:
