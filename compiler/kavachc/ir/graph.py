@@ -29,7 +29,28 @@ class Graph:
         return self._enter[one] <= self._enter[other] and self._leave[other] <= self._leave[one]
 
     def _immediate_dominators(self) -> list[int]:
-        """By index in `order`; the entry's is itself. The algorithm of Cooper, Harvey and Kennedy."""
+        """By index in `order`; the entry's is itself.
+
+        In a graph where every way back leads to a dominator, a block's is the nearest common ancestor of its
+        forward predecessors'. The lowering makes only such graphs; others take the slow way.
+        """
+        tree = _Ancestors(len(self.order))
+        for number in range(1, len(self.order)):
+            sources = [self.index[source] for source in self.predecessors[self.order[number]]]
+            forward = [source for source in sources if source < number]
+            parent = forward[0]
+            for source in forward[1:]:
+                parent = tree.nearest_common(parent, source)
+            tree.add(number, parent)
+        for number, block in enumerate(self.order):
+            for source in self.predecessors[block]:
+                other = self.index[source]
+                if other >= number and tree.nearest_common(number, other) != number:
+                    return self._immediate_dominators_of_any()
+        return tree.parents
+
+    def _immediate_dominators_of_any(self) -> list[int]:
+        """The iteration of Cooper, Harvey and Kennedy."""
         dominators = [-1] * len(self.order)
         dominators[0] = 0
         changed = True
@@ -87,6 +108,35 @@ class Graph:
         if not successors:
             return block.terminator.op.name != "unreachable"
         return any(self.is_back_edge(block, successor) for successor in successors)
+
+
+class _Ancestors:
+    """A growing tree that finds nearest common ancestors in logarithmic time, by a second, longer link upwards."""
+
+    def __init__(self, count: int) -> None:
+        self.parents = [0] * count
+        self._depths = [0] * count
+        self._jumps = [0] * count
+
+    def add(self, number: int, parent: int) -> None:
+        jump = self._jumps[parent]
+        even = self._depths[parent] - self._depths[jump] == self._depths[jump] - self._depths[self._jumps[jump]]
+        self.parents[number] = parent
+        self._depths[number] = self._depths[parent] + 1
+        self._jumps[number] = self._jumps[jump] if even else parent
+
+    def nearest_common(self, one: int, other: int) -> int:
+        depths, jumps, parents = self._depths, self._jumps, self.parents
+        if depths[one] < depths[other]:
+            one, other = other, one
+        while depths[one] > depths[other]:
+            one = jumps[one] if depths[jumps[one]] >= depths[other] else parents[one]
+        while one != other:
+            if jumps[one] != jumps[other]:
+                one, other = jumps[one], jumps[other]
+            else:
+                one, other = parents[one], parents[other]
+        return one
 
 
 def _reverse_postorder(entry: Block) -> list[Block]:
