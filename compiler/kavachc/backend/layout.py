@@ -106,7 +106,7 @@ class Layouts:
             return "ptr"
         # Found again while its members are still being laid out, it contains itself.
         self._memory_types[type] = f"!{type.name}"
-        name = f'%"{type.name}"'
+        name = f'%"type.{type.name}"'  # A type may be called like one of ours.
         if isinstance(declared, Record):
             # C has no empty structs: a record without fields takes a byte.
             members = [self._member(field.type) for field in declared.fields] or ["i8"]
