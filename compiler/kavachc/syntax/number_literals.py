@@ -52,7 +52,7 @@ def number_advice(text: str) -> str:
     if unit and unit[1] and unit[2] in _NANOSECONDS:
         return "a duration is a whole number of one unit: `1500ms` for one and a half seconds"
     if unit:
-        return "a number may end in a unit of time: `ms`, `s`, `m`, `h` or `d` (and `us`, `ns`)"
+        return "a number may end in a unit of time: `ns`, `us`, `ms`, `s`, `m`, `h` or `d`"
     if "_" in text:
         return "a `_` stands between two digits: `10_000`"
     return "numbers are written `10_000`, `0xff`, `0b1010`, `1.5` or `2.5e-3`"
