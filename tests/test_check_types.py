@@ -85,6 +85,15 @@ def test_operators_that_there_are(expression: str, type_: str) -> None:
     value_of(expression, type_)
 
 
+def test_what_is_shown_keeps_its_own_type() -> None:
+    body = function_named(program_of("fn f(b: Bool) { print(if b { 1 } else { 2 }) }"), "f").body
+    assert body is not None
+    statement = body.statements[0]
+    assert isinstance(statement, typed.ExpressionStatement)
+    assert isinstance(statement.expression, typed.CallBuiltin)
+    assert statement.expression.arguments[0].type is INT
+
+
 def test_empty_arrays_need_a_type() -> None:
     assert messages_in("const xs = []") == ["nothing says what this empty array is to hold"]
     assert messages_in("const xs: [[Int]] = [[]]\nprint(xs == [])\nprint([1] == [])") == []

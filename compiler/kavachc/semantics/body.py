@@ -81,7 +81,7 @@ class Body:
 
     def expression(self, node: ast.Expression, wanted: Type | None = None) -> typed.Expr:
         """Check `node`. `wanted` helps where the source leaves the type open; the result need not have it."""
-        return self.dispatch(self, node, wanted)
+        return self.dispatch(self, node, None if wanted is UNKNOWN else wanted)
 
     def value(self, node: ast.Expression, wanted: Type) -> typed.Expr:
         """Check `node` as a value of type `wanted`, converting it if it must be."""
