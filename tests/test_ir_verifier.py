@@ -8,7 +8,8 @@ import pytest
 from ir_programs import RIGHT, WRONG
 from ir_texts import PRELUDE, function_text, module_of
 from kavachc.ir.errors import IrError
-from kavachc.ir.module import Module
+from kavachc.ir.facts import is_counted
+from kavachc.ir.module import Block, Module
 from kavachc.ir.ops import OPS
 from kavachc.ir.parser import parse_module
 from kavachc.ir.typing_rules import RULES
@@ -150,3 +151,40 @@ def test_a_deep_and_long_function_is_checked_in_time() -> None:
         lines += [f"b{number}:", f" branch %1 b{number + 1} end"]
     lines += [f"b{blocks}:", " jump end", "end:", " %2: nothing = const.nothing", " return %2"]
     verify(parse_module(function_text("\n".join(lines))))
+
+
+def _faults(module: Module) -> list[tuple[Block, int]]:
+    """Where something counted is given up or put away: leaving that out, or doing it twice, must be noticed."""
+    constants = {
+        item.result
+        for block in module.functions["f"].blocks
+        for item in block.instructions
+        if item.op.name == "const.string"
+    }
+    return [
+        (block, index)
+        for block in module.functions["f"].blocks
+        for index, item in enumerate(block.instructions)
+        if item.op.name in ("release", "local.set", "array.push", "store")
+        and is_counted(item.operands[-1].type, module)
+        and item.operands[-1] not in constants
+    ]
+
+
+@pytest.mark.parametrize("name", RIGHT)
+@pytest.mark.parametrize("doubled", [False, True])
+def test_every_planted_fault_is_found(name: str, doubled: bool) -> None:
+    if not _faults(module_of(RIGHT[name])):
+        pytest.skip("nothing to plant a fault in")
+    for number in range(len(_faults(module_of(RIGHT[name])))):
+        module = module_of(RIGHT[name])
+        block, index = _faults(module)[number]
+        if doubled:
+            block.instructions.insert(index, block.instructions[index])
+        else:
+            del block.instructions[index]
+        reaches_an_end = any(
+            item.terminator.op.name not in ("unreachable", "jump") for item in module.functions["f"].blocks[-1:]
+        )
+        if doubled or reaches_an_end:
+            refused(module)

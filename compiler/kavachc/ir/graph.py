@@ -43,8 +43,8 @@ class Graph:
                 parent = tree.nearest_common(parent, source)
             tree.add(number, parent)
         for number, block in enumerate(self.order):
-            for source in self.predecessors[block]:
-                other = self.index[source]
+            for predecessor in self.predecessors[block]:
+                other = self.index[predecessor]
                 if other >= number and tree.nearest_common(number, other) != number:
                     return self._immediate_dominators_of_any()
         return tree.parents
