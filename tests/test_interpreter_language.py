@@ -6,6 +6,9 @@ import time
 
 import pytest
 from interpreting import Ran, compiled, run
+from kavachc.interpreter.output import Output
+from kavachc.interpreter.run import interpret
+from kavachc.options import RunOptions
 
 
 def lines(source: str) -> list[str]:
@@ -320,3 +323,29 @@ def test_constants_are_evaluated_by_the_compiler() -> None:
 )
 def test_mistakes_of_constants_are_diagnostics(source: str, message: str) -> None:
     assert compiled(f"{source}\nfn main() {{ print(1) }}")[1] == [message]
+
+
+def test_a_stdout_that_takes_no_more_ends_the_program() -> None:
+    program, errors = compiled("fn main() {\n for i in 0..100_000 { print(i) }\n}")
+    assert program is not None and not errors
+    errors_written = bytearray()
+
+    def closed(content: bytes) -> None:
+        raise BrokenPipeError
+
+    status = interpret(program, RunOptions(), output=Output(closed, errors_written.extend))
+    assert (errors_written.decode(), status) == ("error: cannot write to stdout\n", 1)
+
+    panics, _ = compiled("fn main() {\n print(1)\n const xs = [1]\n print(xs[1])\n}")
+    assert panics is not None
+    errors_written.clear()
+    status = interpret(panics, RunOptions(), output=Output(closed, errors_written.extend))
+    assert status == 101 and errors_written.startswith(b"panic: index 1 is out of range")
+
+
+def test_what_was_printed_comes_before_what_went_wrong() -> None:
+    program, _ = compiled('fn main() {\n print("one")\n const xs = [1]\n print(xs[1])\n}')
+    assert program is not None
+    both = bytearray()
+    assert interpret(program, RunOptions(), output=Output(both.extend, both.extend)) == 101
+    assert both.decode().startswith("one\npanic: index 1 is out of range: the length is 1 at a.kav:4:")

@@ -32,8 +32,9 @@ class Output:
 
     def __init__(self, write_stdout: Write | None = None, write_stderr: Write | None = None) -> None:
         if write_stdout is None or write_stderr is None:
-            sys.stdout.flush()
-            sys.stderr.flush()
+            for stream in (sys.stdout, sys.stderr):
+                if stream is not None:  # Python's None for one that was closed before it started.
+                    stream.flush()
         self._write_stdout = write_stdout or write_to_descriptor(1)
         self._write_stderr = write_stderr or write_to_descriptor(2)
         self._buffer = bytearray()
@@ -60,6 +61,8 @@ class Output:
     def flush(self) -> None:
         """Writes out what was printed; a stdout that takes no more ends the program."""
         content, self._buffer = bytes(self._buffer), bytearray()
+        if not content:
+            return
         try:
             self._write_stdout(content)
         except OSError:

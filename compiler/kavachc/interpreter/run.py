@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Literal
@@ -55,23 +56,23 @@ def _reporting(run: Callable[[], int], output: Output) -> int:
         try:
             return run()
         except KavachPanic as panic:
-            return _stopped(output, panic.report(), STATUS_PANIC)
+            return _panicked(output, panic.report())
         except RecursionError:
-            return _stopped(output, "panic: an expression is nested too deeply", STATUS_PANIC)
+            return _panicked(output, "panic: an expression is nested too deeply")
         except MemoryError:
-            return _stopped(output, "panic: out of memory", STATUS_PANIC)
+            return _panicked(output, "panic: out of memory")
+        except ProgramStops as stop:
+            output.error_line(stop.message)
+            return stop.status
     except ProgramStops as stop:
-        return _stopped_quietly(output, stop)
+        # It was stdout that took no more, and there is nothing left to write to it.
+        output.error_line(stop.message)
+        return stop.status
 
 
-def _stopped(output: Output, line: str, status: int) -> int:
+def _panicked(output: Output, line: str) -> int:
+    """A panic is said even when stdout takes no more."""
+    with contextlib.suppress(ProgramStops):
+        output.flush()
     output.error_line(line)
-    return status
-
-
-def _stopped_quietly(output: Output, stop: ProgramStops) -> int:
-    """What was printed comes out first, unless it is stdout itself that stopped the program."""
-    try:
-        return _stopped(output, stop.message, stop.status)
-    except ProgramStops as second:
-        return _stopped(output, second.message, second.status)
+    return STATUS_PANIC
