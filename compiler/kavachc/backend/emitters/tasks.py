@@ -6,7 +6,7 @@ from kavachc.backend.emitters.aggregates import result_type
 from kavachc.backend.layout import OUTCOME_ERROR_OFFSET, OUTCOME_VALUE_OFFSET
 from kavachc.backend.llvm_function import Emitter, FunctionEmitter
 from kavachc.ir.module import Instruction
-from kavachc.ir.types import ANSWER, ERROR, INT, NOTHING, IrType
+from kavachc.ir.types import ANSWER, ERROR, INT, NOTHING, Array, IrType, Named, Scalar
 
 _CANCELLED = 2
 
@@ -65,8 +65,8 @@ def _task_cancel(out: FunctionEmitter, instruction: Instruction) -> str:
 def _ask(out: FunctionEmitter, instruction: Instruction) -> str:
     agent, prompt = (out.operand(value) for value in instruction.operands)
     wanted = instruction.attributes[0]
-    assert not isinstance(wanted, int | float | str)
-    descriptor = out.emission.descriptors.type(wanted)  # type: ignore[arg-type]
+    assert isinstance(wanted, Scalar | Array | Named)
+    descriptor = out.emission.descriptors.type(wanted)
     out.emission.asks = True
     scratch = out.scratch(out.layouts.size(ANSWER))
     is_ready = out.call("kv_ask", agent, descriptor, prompt, scratch, "%frame")
