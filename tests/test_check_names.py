@@ -132,3 +132,10 @@ def test_an_empty_file_has_no_main() -> None:
 def test_main_has_one_shape(source: str, help_text: str) -> None:
     found = error_of(source)
     assert (found.message, found.help) == ("`main` takes no parameters and gives no result", help_text)
+
+
+def test_a_bare_variant_is_helped_with_the_type_that_the_place_wants() -> None:
+    before = "type A = No | Only\ntype B = No\n"
+    assert error_of(before + "fn f() ! B { fail No }").help == "write `B.No`"
+    assert error_of(before + "fn f() { print(No) }").help == "write `A.No`"
+    assert error_of("type E = Denied(reason: String)\nfn f() { print(Denied) }").help == "write `E.Denied`"

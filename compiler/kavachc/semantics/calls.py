@@ -39,7 +39,7 @@ from kavachc.syntax import ast
 
 def check_call_expression(body: Body, node: ast.Call, wanted: Type | None) -> typed.Expr:
     """A call that nothing surrounds: one that can fail is an error (spec 4)."""
-    checked = check_call(body, node)
+    checked = check_call(body, node, wanted)
     record_call(body, checked, spawned=False)
     if checked.error is not None and checked.error is not UNKNOWN:
         text = single_spaced(node.span.text)
@@ -60,11 +60,11 @@ def record_call(body: Body, checked: Checked, spawned: bool) -> None:
         body.facts.acts.append((checked.acts, checked.call.span))
 
 
-def check_call(body: Body, node: ast.Call) -> Checked:
-    """Any call, by what stands before its parentheses."""
+def check_call(body: Body, node: ast.Call, wanted: Type | None = None) -> Checked:
+    """Any call, by what stands before its parentheses. `wanted` serves only the help for an unknown name."""
     callee = node.callee
     if isinstance(callee, ast.Name) and body.scope.find(callee.text) is None:
-        return _check_named_call(body, node, callee)
+        return _check_named_call(body, node, callee, wanted)
     if isinstance(callee, ast.FieldAccess):
         named = type_named_by(body, callee.target)
         if named is None:
@@ -77,7 +77,7 @@ def check_call(body: Body, node: ast.Call) -> Checked:
     return no_call(node.span)
 
 
-def _check_named_call(body: Body, node: ast.Call, callee: ast.Name) -> Checked:
+def _check_named_call(body: Body, node: ast.Call, callee: ast.Name, wanted: Type | None) -> Checked:
     world, name = body.world, callee.text
     function = world.functions.get(name)
     if function is None and name == "ask":
@@ -101,7 +101,7 @@ def _check_named_call(body: Body, node: ast.Call, callee: ast.Name) -> Checked:
     elif name in world.constants:
         body.report(codes.NOT_CALLABLE, callee.span, what=f"the constant `{name}`")
     else:
-        report_unknown_name(body, callee.span, name)
+        report_unknown_name(body, callee.span, name, wanted)
     return no_call(node.span)
 
 

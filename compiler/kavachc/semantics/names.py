@@ -51,10 +51,10 @@ def check_name(body: Body, node: ast.Name, wanted: Type | None) -> typed.Expr:
         return body.report(codes.NOT_A_VALUE, node.span, name=node.text, what=what, help=help_text)
     if node.text in BUILTIN_CAPABILITIES:
         return body.report(codes.NOT_A_VALUE, node.span, name=node.text, what="a built-in capability")
-    return report_unknown_name(body, node.span, node.text)
+    return report_unknown_name(body, node.span, node.text, wanted)
 
 
-def report_unknown_name(body: Body, span: Span, name: str) -> typed.Expr:
+def report_unknown_name(body: Body, span: Span, name: str, wanted: Type | None) -> typed.Expr:
     """No such name: say what it could have been."""
     if name == "_":
         return body.report(codes.UNDERSCORE_READ, span)
@@ -64,7 +64,7 @@ def report_unknown_name(body: Body, span: Span, name: str) -> typed.Expr:
         if name == "tokens" and body.rule_target != "Ai":
             return body.report(codes.TOKENS_OUTSIDE_AI, span)
         return body.report(codes.RULE_WINDOW_MISSING, span, word=name)
-    owner = body.world.variant_owner(name)
+    owner = body.world.variant_owner(name, wanted)
     if owner is not None:
         return body.report(codes.BARE_VARIANT, span, name=name, type=owner)
     known = [*body.scope.names(), *body.world.names()]

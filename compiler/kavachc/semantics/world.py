@@ -30,6 +30,7 @@ from kavachc.semantics.types import (
     PrimitiveType,
     RecordType,
     SumType,
+    Type,
 )
 from kavachc.source import SourceFile, Span
 from kavachc.syntax import ast
@@ -135,9 +136,11 @@ class World:
         assert isinstance(found, RecordType)
         return found
 
-    def variant_owner(self, name: str) -> SumType | None:
-        """The first sum that has a variant `name`, for help with a variant written without its type."""
-        for found in self.types.values():
+    def variant_owner(self, name: str, wanted: Type | None = None) -> SumType | None:
+        """A sum that has a variant `name`, for help with a variant written without its type: what the place wants if
+        that has it, else one of the user's, else one of the prelude's."""
+        own = [found for found in self.types.values() if found not in self.prelude_types.values()]
+        for found in (wanted, *own, *self.prelude_types.values()):
             if isinstance(found, SumType) and found.variant_index(name) is not None:
                 return found
         return None
