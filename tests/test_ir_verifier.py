@@ -9,6 +9,7 @@ from ir_programs import RIGHT, WRONG
 from ir_texts import PRELUDE, function_text, module_of
 from kavachc.ir.errors import IrError
 from kavachc.ir.facts import is_counted
+from kavachc.ir.graph import Graph
 from kavachc.ir.module import Block, Module
 from kavachc.ir.ops import OPS
 from kavachc.ir.parser import parse_module
@@ -183,8 +184,5 @@ def test_every_planted_fault_is_found(name: str, doubled: bool) -> None:
             block.instructions.insert(index, block.instructions[index])
         else:
             del block.instructions[index]
-        reaches_an_end = any(
-            item.terminator.op.name not in ("unreachable", "jump") for item in module.functions["f"].blocks[-1:]
-        )
-        if doubled or reaches_an_end:
+        if doubled or block not in Graph(module.functions["f"]).dead_ends():
             refused(module)

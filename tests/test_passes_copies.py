@@ -113,6 +113,21 @@ def test_what_is_borrowed_from_the_copy_comes_from_the_source() -> None:
     assert same_body(result, "entry:\n%1: string = record.get 1 %p\nprint %1\n%2: nothing = const.nothing\nreturn %2")
 
 
+def test_a_number_in_the_copy_stands_on_its_own() -> None:
+    result = after(
+        elide_copies.run,
+        """
+        entry:
+          %1: $Pair = copy %p
+          %2: int = record.get 0 %1
+          release %1
+          return %2
+        """,
+        "f(%p: $Pair) -> int",
+    )
+    assert same_body(result, "entry:\n%1: int = record.get 0 %p\nreturn %1")
+
+
 def test_a_copy_of_a_copy() -> None:
     result = after(
         elide_copies.run,

@@ -109,14 +109,15 @@ class Uses:
         return value if maker is not None or self.function.owns_parameters else None
 
     def family(self, value: Value) -> list[Use]:
-        """The uses of `value` and of everything borrowed from it."""
+        """The uses of `value` and of everything counted that is borrowed from it (numbers stand on their own)."""
         found: list[Use] = []
         waiting = [value]
         while waiting:
             for use in self.of(waiting.pop()):
                 found.append(use)
                 result = use.instruction.result
-                if result is not None and use.index == 0 and use.instruction.op.result == "borrowed":
+                is_borrowed = use.index == 0 and use.instruction.op.result == "borrowed"
+                if is_borrowed and result is not None and self.is_counted(result):
                     waiting.append(result)
         return found
 
