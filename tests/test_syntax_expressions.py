@@ -118,6 +118,8 @@ def test_float_literals(text: str, value: float) -> None:
 @pytest.mark.parametrize(
     ("text", "milliseconds"),
     [
+        ("3_000_000ns", 3),
+        ("5_000us", 5),
         ("100ms", 100),
         ("5s", 5_000),
         ("2m", 120_000),
