@@ -120,6 +120,17 @@ def test_an_unclosed_bracket_is_shown_where_it_was_opened() -> None:
     assert len(tree.declarations) == 1
 
 
+def test_a_bracket_that_joined_the_lines_is_shown() -> None:
+    _, (found,) = read("fn a() {\n    f(1, g(2)\n    h()\n}\n")
+    assert found.message == "expected `)` or `,`, found `h`"
+    assert [(label.text, label.span.place()) for label in found.labels] == [("this `(` is open", "test.kav:2:6")]
+
+
+def test_escaped_quotes_inside_an_expression_in_text_are_explained() -> None:
+    _, (found,) = read('fn a() { f("json {\\"a\\": 1}") }')
+    assert found.help == r"inside `{ }`, quotes need no backslash; for a `{` of the text itself write `\{`"
+
+
 def test_a_complete_declaration_before_the_mistake_is_kept() -> None:
     tree, found = read("fn a() { } fn b() { }\nfn c() { }")
     assert [item.message for item in found] == ["expected a new line or the end of the file, found `fn`"]

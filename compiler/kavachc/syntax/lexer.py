@@ -217,6 +217,8 @@ class Lexer:
         character = token.text[index]
         span = Span(self._file, token.start + index, token.start + index + 1)
         help_text = _HELP_FOR_CHARACTER.get(character)
+        if character == "\\" and self._open_expression():
+            help_text = r"inside `{ }`, quotes need no backslash; for a `{` of the text itself write `\{`"
         if group == _FOREIGN_WORD:
             help_text = help_text or "names are made of the letters a to z and A to Z, digits and `_`"
         self._bag.report(codes.UNKNOWN_CHARACTER, span, help=help_text, character=_describe(character))

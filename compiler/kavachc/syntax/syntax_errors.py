@@ -99,7 +99,6 @@ _WORDS: Final = {
     "DURATION": "a duration",
     "OPERATOR": "an operator",
     "RANGE": "`..`",
-    "TYPE_OPEN": "`<`",
     "TYPE_CLOSE": "`>`",
     "STRING_MIDDLE": "`}`",
     "STRING_END": "`}`",
@@ -170,6 +169,7 @@ def report_syntax_error(site: SyntaxErrorSite, bag: DiagnosticBag) -> None:
     bag.report(
         codes.EXPECTED,
         site.span,
+        labels=_open_on_an_earlier_line(site),
         help=_help(site, expected),
         expected=_either(_names(expected)),
         found=_found(token),
@@ -183,6 +183,16 @@ def _shows_an_unclosed_bracket(site: SyntaxErrorSite) -> bool:
         return True
     _, column = site.file.position(token.start)
     return column == 1 and token.kind in DECLARATION_KEYWORDS
+
+
+def _open_on_an_earlier_line(site: SyntaxErrorSite) -> tuple[Label, ...]:
+    """The `(` or `[` that made the lines after it one, when that may be why `site` is a mistake."""
+    if not site.open or (site.open[-1].mark == "{" and site.open[-1].quote is None):
+        return ()
+    opener = site.open[-1]
+    if site.file.position(opener.start)[0] == site.file.position(site.token.start)[0]:
+        return ()
+    return (Label(Span(site.file, opener.start, opener.start + 1), f"this `{opener.mark}` is open"),)
 
 
 def _found(token: Token) -> str:
@@ -200,7 +210,7 @@ def _found(token: Token) -> str:
 def _names(expected: frozenset[str]) -> list[str]:
     """The kinds `expected` in a reader's words, the most general first."""
     names: list[str] = []
-    rest = set(expected)
+    rest = set(expected) - {"TYPE_OPEN"}
     if "OPERATOR" in rest and rest - _AFTER_OPERAND:
         rest -= _AFTER_OPERAND
     if "=>" in rest:
