@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kavachc.ir.errors import IrError
-from kavachc.ir.module import Agent, Capability, Field, Function, Module, Record, Sum, Variant
+from kavachc.ir.module import Agent, Capability, Field, Function, Method, Module, Record, Sum, Variant
 from kavachc.ir.types import ANSWER, ERROR, STRING, Address, Array, IrType, Named, Outcome, Scalar, Task
 
 _COUNTED_SCALARS = frozenset({STRING, ERROR, ANSWER})
@@ -90,6 +90,15 @@ def function_called(name: str, module: Module) -> Function:
     if found is None:
         raise IrError(f"no function is called {name}")
     return found
+
+
+def capability_method(capability: str, method: int, module: Module) -> Method:
+    found = module.capabilities.get(capability)
+    if found is None:
+        raise IrError(f"no capability is called {capability}")
+    if not 0 <= method < len(found.methods):
+        raise IrError(f"{capability} has no method {method}")
+    return found.methods[method]
 
 
 def is_plain(type: IrType) -> bool:

@@ -6,11 +6,10 @@ from kavachc.backend.emitters.aggregates import result_type
 from kavachc.backend.layout import HELD_TYPE_OFFSET
 from kavachc.backend.llvm_function import Emitter, FunctionEmitter
 from kavachc.backend.llvm_runtime import alias_tag
-from kavachc.ir.facts import function_called
+from kavachc.ir.facts import capability_method, function_called
 from kavachc.ir.module import Instruction
 from kavachc.ir.panics import CALL_DEPTH_MAX
 from kavachc.ir.types import IrType, Task
-from kavachc.ir.typing_rules import capability_method
 
 CALL_DEPTH = "@call_depth"
 _DEPTH = alias_tag("call_depth")

@@ -1,0 +1,223 @@
+"""The typing rules of calls, outcomes, tasks, agents, limits, `ask` and terminators."""
+
+from __future__ import annotations
+
+from kavachc.ir.errors import IrError
+from kavachc.ir.facts import capability_method, function_called
+from kavachc.ir.module import Agent, Module
+from kavachc.ir.types import (
+    ANSWER,
+    BOOL,
+    DURATION,
+    ERROR,
+    FLOAT,
+    INSTANT,
+    INT,
+    NOTHING,
+    STRING,
+    IrType,
+    Named,
+    Outcome,
+    Task,
+)
+from kavachc.ir.typing_use import Rule, Use, declared, expect, expect_all, fixed, require
+
+# Calls, outcomes, tasks.
+
+
+def _require_may_wait(use: Use, waits: bool) -> None:
+    if waits and not use.function.waits:
+        raise IrError(f"{use.op.name} may wait here, and the function is not marked waits")
+
+
+def _call(use: Use) -> IrType:
+    callee = function_called(use.text(), use.module)
+    require(not callee.owns_parameters, f"{callee.name} owns its parameters: it can only be spawned")
+    expect_all(use.types, [parameter.type for parameter in callee.parameters], callee.name)
+    _require_may_wait(use, callee.waits)
+    return callee.call_type
+
+
+def _call_capability(use: Use) -> IrType:
+    method = capability_method(use.text(), use.number(1), use.module)
+    expect_all(use.types, [Named(use.text()), *method.parameters], f"{use.text()}.{method.name}")
+    _require_may_wait(use, method.waits)
+    return method.call_type
+
+
+def _outcome(use: Use) -> Outcome:
+    type = use.types[0]
+    if not isinstance(type, Outcome):
+        raise IrError(f"{type} is no outcome")
+    return type
+
+
+def _outcome_status(use: Use) -> IrType:
+    _outcome(use)
+    return INT
+
+
+def _outcome_value(use: Use) -> IrType:
+    return _outcome(use).value
+
+
+def _outcome_error(use: Use) -> IrType:
+    error = _outcome(use).error
+    if error is None:
+        raise IrError(f"{use.types[0]} cannot hold an error")
+    return error
+
+
+def _outcome_none(use: Use) -> None:
+    _outcome(use)
+
+
+def _spawn(use: Use) -> IrType:
+    callee = function_called(use.text(), use.module)
+    right = callee.owns_parameters and callee.waits and callee.error == ERROR
+    require(right, f"{callee.name} cannot be spawned: it must own its parameters, wait, and have the error `error`")
+    expect_all(use.types, [parameter.type for parameter in callee.parameters], callee.name)
+    return Task(callee.result)
+
+
+def _task(use: Use) -> Task:
+    type = use.types[0]
+    if not isinstance(type, Task):
+        raise IrError(f"{type} is no task")
+    return type
+
+
+def _task_rule(result: IrType | None, suspends: bool = False) -> Rule:
+    def rule(use: Use) -> IrType | None:
+        _task(use)
+        _require_may_wait(use, suspends)
+        return result
+
+    return rule
+
+
+def _task_value(use: Use) -> IrType:
+    return _task(use).result
+
+
+def _sleep(use: Use) -> IrType:
+    expect(use.types[0], DURATION)
+    _require_may_wait(use, True)
+    return Outcome(NOTHING, None)
+
+
+def _ask(use: Use) -> IrType:
+    expect_all(use.types, [INT, STRING], "ask")
+    _require_may_wait(use, True)
+    return Outcome(ANSWER, None)
+
+
+def _decode(use: Use) -> IrType:
+    expect(use.types[0], STRING)
+    return declared(use)
+
+
+# Agents, capabilities, limits.
+
+
+def _agent_at(index: int, module: Module) -> Agent:
+    require(0 <= index < len(module.agents), f"there is no agent {index}")
+    return module.agents[index]
+
+
+def _agent_make(use: Use) -> IrType:
+    agent = _agent_at(use.number(), use.module)
+    expect_all(use.types, [Named(name) for name in agent.capabilities], agent.name)
+    return Named(agent.name)
+
+
+def _agent_capability(use: Use) -> IrType:
+    type = use.types[0]
+    agent = next((item for item in use.module.agents if type == Named(item.name)), None)
+    if agent is None:
+        raise IrError(f"{type} is no agent")
+    require(0 <= use.number() < len(agent.capabilities), f"{agent.name} has no capability {use.number()}")
+    return Named(agent.capabilities[use.number()])
+
+
+def _capability_make(use: Use) -> IrType:
+    vtable = use.module.vtables.get(use.text())
+    if vtable is None:
+        raise IrError(f"no vtable is called {use.text()}")
+    expect(use.types[0], vtable.payload)
+    return Named(vtable.capability)
+
+
+def _capability_payload(use: Use) -> IrType:
+    type = use.types[0]
+    require(isinstance(type, Named) and type.name in use.module.capabilities, f"{type} is no capability")
+    return declared(use)
+
+
+def _limit_begin(use: Use) -> None:
+    agent = _agent_at(use.number(), use.module)
+    require(0 <= use.number(1) < len(agent.limits), f"{agent.name} has no limit {use.number(1)}")
+
+
+def _limit_sum(use: Use) -> IrType:
+    require(use.types[0] in (INT, DURATION, FLOAT), f"limit.sum does not take {use.types[0]}")
+    return BOOL
+
+
+# Terminators.
+
+
+def _return(use: Use) -> None:
+    expect(use.types[0], use.function.result)
+
+
+def _fail(use: Use) -> None:
+    if use.function.error is None:
+        raise IrError("the function cannot fail")
+    expect(use.types[0], use.function.error)
+
+
+def _return_cancelled(use: Use) -> None:
+    require(use.function.waits, "only a function that waits is ever cancelled")
+
+
+CALL_RULES: dict[str, Rule] = {
+    "call": _call,
+    "call.capability": _call_capability,
+    "outcome.status": _outcome_status,
+    "outcome.value": _outcome_value,
+    "outcome.error": _outcome_error,
+    "outcome.none": _outcome_none,
+    "spawn": _spawn,
+    "task.cancelled": fixed(BOOL),
+    "task.wait": _task_rule(Outcome(NOTHING, None), suspends=True),
+    "task.status": _task_rule(INT),
+    "task.value": _task_value,
+    "task.error": _task_rule(ERROR),
+    "task.cancel": _task_rule(None),
+    "sleep": _sleep,
+    "now": fixed(INSTANT),
+    "print": fixed(None, STRING),
+    "agent.make": _agent_make,
+    "agent.capability": _agent_capability,
+    "capability.make": _capability_make,
+    "capability.payload": _capability_payload,
+    "limit.begin": _limit_begin,
+    "limit.condition": fixed(BOOL, BOOL),
+    "limit.sum": _limit_sum,
+    "limit.count": fixed(BOOL),
+    "limit.commit": fixed(None),
+    "limit.refuse": fixed(STRING),
+    "ask": _ask,
+    "answer.kind": fixed(INT, ANSWER),
+    "answer.status": fixed(INT, ANSWER),
+    "answer.text": fixed(STRING, ANSWER),
+    "decode": _decode,
+    "jump": fixed(None),
+    "branch": fixed(None, BOOL),
+    "switch": fixed(None, INT),
+    "return": _return,
+    "fail": _fail,
+    "return.cancelled": _return_cancelled,
+    "unreachable": fixed(None),
+}
