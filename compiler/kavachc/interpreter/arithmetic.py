@@ -136,7 +136,7 @@ def compare(symbol: ComparisonOperator, left: Value, right: Value) -> bool:
 
 
 def equal(left: Value, right: Value) -> bool:
-    """Structural equality: a NaN is equal to nothing, inside a value too; agents and tasks equal only themselves.
+    """Structural equality: a NaN is equal to nothing, inside a value too.
 
     Works from a list of pairs, since values may be nested deeper than Python's stack.
     """

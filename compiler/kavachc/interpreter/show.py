@@ -15,13 +15,10 @@ from kavachc.semantics.types import (
     INT,
     NOTHING,
     STRING,
-    AgentType,
     ArrayType,
-    CapabilityType,
     FieldInfo,
     RecordType,
     SumType,
-    TaskType,
     Type,
 )
 
@@ -101,8 +98,7 @@ def _show_plain(value: Value, value_type: Type) -> str:
         return show_instant(value)
     if value_type is NOTHING:
         return "()"
-    assert isinstance(value_type, AgentType | CapabilityType | TaskType), f"{value_type} cannot be shown"
-    return str(value_type)
+    raise AssertionError(f"a value of {value_type} has no text")
 
 
 def quote(text: str) -> str:
