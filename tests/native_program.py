@@ -14,7 +14,7 @@ import os
 import sys
 from collections.abc import Callable, Generator
 from contextlib import suppress
-from ctypes import CDLL, addressof, byref, c_int64, c_void_p, cast
+from ctypes import CDLL, addressof, byref, c_int64, c_void_p, cast, pointer
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -279,7 +279,7 @@ def run(
 
 
 def byref_pointer(value: c_int64) -> Any:
-    return abi.POINTER(c_int64)(value)
+    return pointer(value)
 
 
 def run_to_exit(action: Callable[[], Any]) -> tuple[int, str, str]:

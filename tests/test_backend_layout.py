@@ -31,7 +31,8 @@ EXPECTED: dict[str, tuple[int, int, tuple[int, ...]]] = {
     "Shape": (88, 8, (0, 8, 16, 64, 72, 80)),
     "Deep": (104, 8, (0, 8, 96, 100)),
 }
-SHOWN: list[IrType] = [Named(name) for name in EXPECTED] + [
+SHOWN: list[IrType] = [
+    *(Named(name) for name in EXPECTED),
     ANSWER,
     Outcome(INT, ERROR),
     Outcome(NOTHING, ERROR),

@@ -297,7 +297,7 @@ def test_the_comparison_sees_a_planted_fault(monkeypatch: pytest.MonkeyPatch) ->
         Admission, "leave", lambda self, entrant, *, is_cancelled: leave(self, entrant, is_cancelled=False)
     )
     agent = Agent("A", (Limit("Ai", (Rule(RuleKind.TOKENS, "tokens", SECOND * 100, 1000),)),))
-    tasks = [[("ask", "a")], [("sleep", SECOND), ("cancel", 0)]]
+    tasks: list[list[tuple[str, Any]]] = [[("ask", "a")], [("sleep", SECOND), ("cancel", 0)]]
     with pytest.raises(AssertionError):
         assert_agree(Scenario(agent, tasks, {"replies": [{**FIT, "delay": "3s"}]}))
 
@@ -312,7 +312,19 @@ ALL = RecordOf(
     "All",
     [FieldOf("b", BOOL), FieldOf("o", OUTCOME), FieldOf("m", MOOD), FieldOf("t", ArrayOf(TREE)), FieldOf("s", STRING)],
 )
-WANTED = [INT, FLOAT, BOOL, STRING, ArrayOf(INT), ArrayOf(ArrayOf(STRING)), MOOD, OUTCOME, TREE, ALL, YES]
+WANTED: list[Description] = [
+    INT,
+    FLOAT,
+    BOOL,
+    STRING,
+    ArrayOf(INT),
+    ArrayOf(ArrayOf(STRING)),
+    MOOD,
+    OUTCOME,
+    TREE,
+    ALL,
+    YES,
+]
 
 SCRAPS = [
     "-0",
@@ -381,16 +393,16 @@ def json_texts(description: Description) -> st.SearchStrategy[str]:
 
 
 def objects(fields: list[FieldOf]) -> st.SearchStrategy[str]:
-    members = [
-        st.deferred(lambda each=each: json_texts(each.type)).map(lambda text, n=each.name: f'"{n}": {text}')
-        for each in fields
-    ]
+    def member(each: FieldOf) -> st.SearchStrategy[str]:
+        return st.deferred(lambda: json_texts(each.type)).map(lambda text: f'"{each.name}": {text}')
+
+    members = [member(each) for each in fields]
     return st.tuples(*members).flatmap(lambda parts: st.permutations(parts)).map(lambda parts: f"{{{','.join(parts)}}}")
 
 
 @st.composite
 def answers(draw: st.DrawFn) -> tuple[Description, str]:
-    wanted = draw(st.sampled_from(WANTED))
+    wanted: Description = draw(st.sampled_from(WANTED))
     text = draw(json_texts(wanted))
     for _ in range(draw(st.integers(0, 2))):
         start = draw(st.integers(0, len(text)))

@@ -222,7 +222,7 @@ def test_the_average_of_a_cancelled_ask_is_rounded_up(tmp_path: Path, native: bo
     body = (
         "for t in tasks { t.wait() catch _ => { } }\n const late = spawn one(bot, 9)\n Time.sleep(1ms)\n late.cancel()"
     )
-    replies = [ANSWER, {**ANSWER, "input_tokens": 61}]
+    replies: list[dict[str, Any]] = [ANSWER, {**ANSWER, "input_tokens": 61}]
     ran = together("Average", "tokens <= 1_000 per day", 2, body, replies, tmp_path, native=native)
     assert "entries 3 total 212" in ran.report
 

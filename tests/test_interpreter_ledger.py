@@ -38,8 +38,11 @@ class Bench:
         """One call, with what each rule is given; the reason when it is refused."""
         self.ledger.begin(self.agent, self.limit)
         for each, amount in zip(self.limit.rules, amounts, strict=True):
-            check = self.ledger.condition if each.kind == "condition" else self.ledger.amount
-            if not check(each, amount):
+            if each.kind == "condition":
+                passes = self.ledger.condition(each, bool(amount))
+            else:
+                passes = self.ledger.amount(each, amount)
+            if not passes:
                 return self.ledger.refuse(each)
         self.ledger.commit()
         return None

@@ -464,6 +464,11 @@ def test_output_comes_before_what_goes_to_stderr() -> None:
         yield
 
     tasks = Tasks()
-    tasks.world.write = lambda _, content: pieces.append(content) or True  # type: ignore[method-assign]
+
+    def write(descriptor: int, content: bytes) -> bool:
+        pieces.append(content)
+        return True
+
+    tasks.world.write = write  # type: ignore[method-assign]
     assert tasks.run(main) == 1
     assert b"".join(pieces) == b"x" * 20_000 + b"\nlast\nerror: 7\n"
