@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -18,3 +19,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.fixture
 def update(request: pytest.FixtureRequest) -> bool:
     return bool(request.config.getoption("--update"))
+
+
+@pytest.fixture(autouse=True)
+def no_keys_and_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test depends on what is set where it runs: keys of providers, settings of built programs."""
+    for name in list(os.environ):
+        if name.startswith("KAVACH_") or name in ("ANTHROPIC_API_KEY", "OPENAI_API_KEY"):
+            monkeypatch.delenv(name)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 import pytest
 from conftest import ROOT
 from kavachc.conform import Expectation, compare_result
@@ -39,9 +37,6 @@ def test_every_example_is_tested_and_listed() -> None:
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_example(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
-    for variable in ("ANTHROPIC_API_KEY", "OPENAI_API_KEY"):
-        monkeypatch.delenv(variable, raising=False)
-    assert "ANTHROPIC_API_KEY" not in os.environ
     options, stdout, stderr = EXAMPLES[name]
     compilation = Compilation(f"examples/{name}")
     expected = Expectation("expected", stdout, stderr, 0, None)
