@@ -279,7 +279,7 @@ class AstBuilder:
         """`node`, once it is known that not too many prefix operators stand in a row."""
         self._prefix_run = self._prefix_run + 1 if operand is self._last_prefix else 1
         self._last_prefix = node
-        if self._prefix_run == _PREFIX_RUN_MAX:
+        if self._prefix_run == _PREFIX_RUN_MAX + 1:
             self._bag.report(codes.TOO_DEEP, node.span, limit=_PREFIX_RUN_MAX)
         return node
 

@@ -46,7 +46,7 @@ def unsupported_feature(token: Token, previous: Token, expected: frozenset[str],
         return "tuple patterns are" if text == "(" else "array patterns are"
     if text == "(" and previous.kind in ("for", "const", "let"):
         return "taking a tuple apart is"
-    if text == "," and bracket == "(" and "," not in expected and ")" in expected:
+    if text == "," and bracket == "(" and "," not in expected and expected >= {")", "OPERATOR"}:
         return "tuples are"
     if previous.kind == "(" and expected == {")"}:
         return "tuple types are"
