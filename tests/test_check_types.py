@@ -171,9 +171,9 @@ def test_arrays_are_not_converted_as_a_whole() -> None:
 @pytest.mark.parametrize(
     ("source", "message"),
     [
-        ("type R { r: R }", "`R` has no end: a value of it would hold another `R`, and so on"),
-        ("type A { b: B }\ntype B = C | D(a: A)", "`A` has no end: a value of it would hold another `A`, and so on"),
-        ("type S = A | B(s: S)", "`S` has no end: a value of it would hold another `S`, and so on"),
+        ("type R { r: R }", "`R` can hold itself only through an array"),
+        ("type A { b: B }\ntype B = C | D(a: A)", "`A` can hold itself only through an array"),
+        ("type S = A | B(s: S)", "`S` can hold itself only through an array"),
     ],
 )
 def test_types_that_hold_themselves_have_no_end(source: str, message: str) -> None:
@@ -209,7 +209,7 @@ def test_records_and_variants_are_made_by_name_or_in_order() -> None:
         "`x` is given twice",
         "an argument without a name stands after one with a name",
         "expected `Int`, but this is `String`",
-        "`S.Full` needs `p`, `n`",
+        "`S.Full` needs `p` and `n`",
         "`S.Full` needs `p` and `n`",
         "`S.Empty` has no fields",
         "`S` is a choice of variants: name one of them",

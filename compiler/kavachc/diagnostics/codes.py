@@ -104,7 +104,7 @@ NOT_ITERABLE = Code("K0310", "`for` cannot go over {a_type}", "it goes over an a
 RANGE_NOT_ALLOWED = Code("K0311", "a range stands only in `for` and in patterns", "write `for i in {range} {{ … }}`")
 HAS_NO_END = Code(
     "K0312",
-    "`{name}` has no end: a value of it would hold another `{name}`, and so on",
+    "`{name}` can hold itself only through an array",
     "hold it in an array, `[{held}]`, which may be empty",
 )
 TOO_MANY_ARGUMENTS = Code("K0313", "`{name}` takes {wanted}, but {given} given")

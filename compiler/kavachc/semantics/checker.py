@@ -6,7 +6,7 @@ from functools import cache
 from importlib.resources import files
 
 from kavachc.diagnostics import codes
-from kavachc.diagnostics.diagnostic import Diagnostic, DiagnosticBag
+from kavachc.diagnostics.diagnostic import Diagnostic, DiagnosticBag, Label
 from kavachc.semantics import typed_ast as typed
 from kavachc.semantics.agents import Settings, resolve_can
 from kavachc.semantics.body import DROPPED, Body
@@ -24,6 +24,7 @@ from kavachc.semantics.types import (
     NOTHING,
     UNKNOWN,
     CapabilityType,
+    FieldInfo,
     RecordType,
     SumType,
 )
@@ -86,20 +87,21 @@ def _place(diagnostic: Diagnostic) -> int:
 def _check_types_end(world: World) -> None:
     """A record or sum holds itself only through an array, so that every value has an end."""
 
+    def fields(type_: RecordType | SumType) -> list[FieldInfo]:
+        if isinstance(type_, RecordType):
+            return list(type_.fields)
+        return [item for variant in type_.variants for item in variant.fields]
+
     def held(type_: RecordType | SumType) -> list[RecordType | SumType]:
-        fields = (
-            type_.fields
-            if isinstance(type_, RecordType)
-            else [item for variant in type_.variants for item in variant.fields]
-        )
-        return [item.type for item in fields if isinstance(item.type, RecordType | SumType)]
+        return [item.type for item in fields(type_) if isinstance(item.type, RecordType | SumType)]
 
     types = [item for item in world.types.values() if isinstance(item, RecordType | SumType)]
     for members, has_cycle in components(types, held):
         if has_cycle:
             first = min(members, key=lambda item: item.span.start)
-            next_held = next(item for item in held(first) if item in members)
-            world.bag.report(codes.HAS_NO_END, first.span, name=first, held=next_held)
+            field = next(item for item in fields(first) if item.type in members)
+            labels = (Label(field.span, f"this holds {a(field.type)}"),)
+            world.bag.report(codes.HAS_NO_END, first.span, name=first, held=field.type, labels=labels)
 
 
 def _check_defaults(world: World, maker: Body) -> None:
@@ -122,7 +124,8 @@ def _check_function(world: World, function: typed.Function, declaration: ast.Fun
     function.body = check_block(body, declaration.body, function.result)
     gives_nothing = function.body.result is None and function.body.type is not NEVER
     if gives_nothing and function.result is not UNKNOWN and not _ends_in_reported(function.body):
-        help_text = f"end it with {a(function.result)}, or leave it with `return` or `fail` on every way"
+        leave = "`return`" if function.error is None else "`return` or `fail`"
+        help_text = f"end it with {a(function.result)}, or leave it with {leave} on every way"
         world.bag.report(
             codes.RESULT_MISSING, function.span, name=body.name(), a_type=a(function.result), help=help_text
         )

@@ -11,7 +11,7 @@ from kavachc.semantics.arguments import Slot, Target, check_arguments
 from kavachc.semantics.body import Body, unknown
 from kavachc.semantics.constants import default_value
 from kavachc.semantics.types import UNKNOWN, FieldInfo, RecordType, SumType, Type
-from kavachc.semantics.wording import near_miss
+from kavachc.semantics.wording import near_miss, quoted
 from kavachc.source import Span
 from kavachc.syntax import ast
 
@@ -48,7 +48,7 @@ def check_variant_name(body: Body, node: ast.FieldAccess, sum_: SumType) -> type
     variant = sum_.variants[index]
     if variant.fields:
         full_name = f"{sum_}.{variant.name}"
-        missing = ", ".join(f"`{item.name}`" for item in variant.fields)
+        missing = quoted([item.name for item in variant.fields])
         help_text = f"write `{shape(full_name, variant.fields)}`"
         return body.report(codes.ARGUMENT_MISSING, node.span, name=full_name, missing=missing, help=help_text)
     return typed.VariantMake(node.span, sum_, sum_, index, ())
@@ -86,7 +86,8 @@ def _check_fields(
 
 def check_with(body: Body, node: ast.With, wanted: Type | None) -> typed.Expr:
     """`r with { a: 2 }`."""
-    target = body.operand(node.target, wanted)
+    # What is wanted here need not be what is changed: a capability, or nothing where the value is dropped.
+    target = body.operand(node.target, wanted if isinstance(wanted, RecordType) else None)
     record = target.type
     if not isinstance(record, RecordType):
         for update in node.updates:
