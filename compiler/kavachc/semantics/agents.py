@@ -30,6 +30,10 @@ def resolve_can(world: World) -> None:
                 labels = (Label(earlier, "first given here"),)
                 world.bag.report(codes.CAN_TWICE, reference.span, agent=agent.name, effect=effect, labels=labels)
                 continue
+            if effect == whole:
+                for part in [item for item in first if item.capability == effect.capability]:
+                    labels = (Label(reference.span, "given as a whole here"),)
+                    world.bag.report(codes.CAN_TWICE, first[part], agent=agent.name, effect=part, labels=labels)
             first[effect] = reference.span
         agent.can = tuple(first)
         capabilities: dict[CapabilityType, None] = {}

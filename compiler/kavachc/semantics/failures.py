@@ -150,9 +150,9 @@ def check_spawn(body: Body, node: ast.Spawn, wanted: Type | None) -> typed.Expr:
     """`spawn f(x)`: a `Task` of what the call gives; its error comes out of `wait`."""
     call = check_call(body, node.call) if isinstance(node.call, ast.Call) else None
     if call is None:
-        body.expression(node.call)
         call = no_call(node.span)
-        _report_spawn(body, node, codes.SPAWN_NEEDS_CALL)
+        if body.expression(node.call).type is not UNKNOWN:
+            _report_spawn(body, node, codes.SPAWN_NEEDS_CALL)
     record_call(body, call, spawned=True)
     body.facts.acts.append(("starts a task", node.span))
     if call.is_wrong:
