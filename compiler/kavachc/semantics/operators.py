@@ -37,7 +37,7 @@ def check_unary(body: Body, node: ast.Unary, wanted: Type | None) -> typed.Expr:
     number = bare_number(node)
     if number is not None:
         return number_value(body, node.span, *number, wanted)
-    operand = body.operand(node.operand, wanted if node.operator == "-" else None)
+    operand = body.operand(node.operand, FLOAT if node.operator == "-" and wanted is FLOAT else None)
     if operand.type is UNKNOWN:
         return unknown(node.span)
     if operand.type not in _UNARY[node.operator]:
