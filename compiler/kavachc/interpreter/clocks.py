@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from typing import Protocol
 
+from kavachc.interpreter.arithmetic import INT_MAX
+
 VIRTUAL_UTC_START_NS = 1_767_225_600_000_000_000  # 2026-01-01T00:00:00Z
 
 
@@ -46,7 +48,7 @@ class VirtualClock:
         return self._now_ns
 
     def utc_ns(self) -> int:
-        return VIRTUAL_UTC_START_NS + self._now_ns
+        return min(VIRTUAL_UTC_START_NS + self._now_ns, INT_MAX)
 
     def wait_until(self, moment_ns: int) -> None:
         self._now_ns = max(self._now_ns, moment_ns)
