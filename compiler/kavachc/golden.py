@@ -2,6 +2,7 @@
 
     shows: 8.3.sum, 8.3.order          the spec rules that it shows
     options: virtual-time              dry-run, virtual-time (a [model] section implies test-model)
+    functions: half, main              [ir] and [opt] hold only these
     [source]
     fn main() { print("a") }
     [model]                            the scripted model, if it asks
@@ -21,7 +22,7 @@ from pathlib import Path
 from kavachc.options import RunOptions
 
 SECTIONS = ("source", "model", "out", "err", "errors", "exit", "ir", "opt", "typed", "report")
-HEADER_KEYS = ("shows", "options", "note")
+HEADER_KEYS = ("shows", "options", "functions", "note")
 OPTION_WORDS = ("dry-run", "virtual-time")
 
 
@@ -54,6 +55,14 @@ class Golden:
             virtual_time="virtual-time" in self.option_words,
             test_model=model_path,
         )
+
+    def stage_text(self, emitted: str) -> str:
+        """What a section of the golden holds of a stage's text: all, or the functions that the header names."""
+        names = [name.strip() for name in self.header.get("functions", "").split(",") if name.strip()]
+        if not names:
+            return emitted
+        parts = [part.rstrip("\n") + "\n" for part in emitted.split("\n\n")]
+        return "\n".join(part for name in names for part in parts if part.startswith(f"function {name}("))
 
     @property
     def runs(self) -> bool:
