@@ -6,6 +6,7 @@ endless loop in one engine is only that engine's result.
 
 from __future__ import annotations
 
+import faulthandler
 import os
 import platform
 import shutil
@@ -137,6 +138,8 @@ def _run_forked(action: Callable[[], int], time_limit_s: float) -> Result:
 def _be_the_child(action: Callable[[], int], stdout: int, stderr: int) -> None:
     """Runs `action` with its own output and leaves the process without Python's clean-up, which is the parent's."""
     status = 70
+    # A crash is this engine's result, and no news of the parent's stack.
+    faulthandler.disable()
     try:
         os.dup2(stdout, 1)
         os.dup2(stderr, 2)
