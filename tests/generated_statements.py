@@ -252,7 +252,7 @@ def _for(writer: Writer) -> str:
         return f"for {name} in {iterable} {_loop(writer, 4, Name(name, type_.args[0]))}"
     text = world.pick(["0..3", "0..=2", "-1..2", "9223372036854775805..=9223372036854775807", "3..0", "5..=4"])
     if world.chance(4):
-        text = f"{writer.expression(INT)} & 1..{writer.expression(INT)} & 3"
+        text = f"{writer.expression(INT, True)} & 1..{writer.expression(INT, True)} & 3"
     return f"for {name} in {text} {_loop(writer, 3, Name(name, INT))}"
 
 
