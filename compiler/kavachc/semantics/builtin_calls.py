@@ -79,7 +79,8 @@ def check_builtin(body: Body, node: ast.Call, row: Builtin, receiver: typed.Expr
     else:
         arguments = arguments if receiver is None else (receiver, *arguments)
         call = typed.CallBuiltin(node.span, result, row, arguments)
-    acts = None if row.error is None and not row.waits else f"calls `{row.name}`"
+    # What is done to a task is seen by others, so it stands in no rule and no constant.
+    acts = f"calls `{row.name}`" if row.waits or isinstance(row.owner, TaskType) else None
     return Checked(call, row.name, row.error, before, None, row.effect, row.waits, acts)
 
 

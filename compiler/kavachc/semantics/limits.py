@@ -191,7 +191,7 @@ class Limits:
         bound = self._bound(body, condition.right, bound_type)
         if bound is None or window_ns is None:
             return None
-        if word != "sum" and bound < 0:
+        if word != "sum" and (bound < 0 or (strict and bound == 0)):
             body.report(codes.RULE_BOUND_NEGATIVE, condition.right.span, word=word)
             return None
         kind: typed.RuleKind = "sum" if word == "sum" else "count" if word == "count" else "tokens"
