@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -109,3 +110,40 @@ def test_conform_prints_a_row_for_every_engine() -> None:
     for engine in ("interp", "interp --host native", "run -O0", "run -O2", "x86_64 -O0", "aarch64 -O2"):
         assert f"\n  {engine} " in ended.stdout
     assert "DIFFERS" not in ended.stdout
+
+
+def test_a_binary_is_put_only_where_a_file_may_stand(tmp_path: Path) -> None:
+    source = tmp_path / "program.kav"
+    source.write_text("fn main() { print(1) }\n")
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "same.kav").symlink_to("program.kav")
+    for output, message in (
+        ("pipe", "it is not a regular file"),
+        ("folder", "it is a directory"),
+        ("program.kav", "it is the program itself"),
+        ("same.kav", "it is the program itself"),
+        ("nowhere/out", "there is no directory nowhere"),
+    ):
+        ended = kavachc("build", "program.kav", "-o", output, cwd=tmp_path)
+        assert (ended.returncode, ended.stderr) == (1, f"error: cannot write {output}: {message}\n")
+    assert source.read_text() == "fn main() { print(1) }\n"
+    (tmp_path / "link").symlink_to("target")
+    assert kavachc("build", "program.kav", "-o", "link", cwd=tmp_path).returncode == 0
+    assert (tmp_path / "link").is_symlink() and (tmp_path / "target").is_file()
+
+
+def test_file_names_may_hold_any_bytes(tmp_path: Path) -> None:
+    name = os.fsdecode(b"od d\xff\x1b\n.kav")
+    (tmp_path / name).write_text("fn main() { print([1][5]) }\n")
+    for command in (["run"], ["interp"], ["interp", "--host", "native"]):
+        ended = kavachc(*command, name, cwd=tmp_path)
+        assert ended.returncode == 101
+        place = "od d\ufffd\ufffd\ufffd.kav:1:19"
+        assert ended.stderr == f"panic: index 5 is out of range: the length is 1 at {place}\n"
+
+
+def test_a_file_without_an_end_is_refused() -> None:
+    ended = kavachc("check", "/dev/zero")
+    assert ended.returncode == 1
+    assert ended.stderr == "error: `/dev/zero` is too large for a program: it has more than 64 MB\n"

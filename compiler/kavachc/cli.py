@@ -153,6 +153,8 @@ def main() -> None:
         sys.exit(1)
     except KeyboardInterrupt:
         sys.exit(130)
+    except MemoryError:
+        _fail("out of memory", 1)
     except Exception as error:
         if os.environ.get("KAVACHC_TRACEBACK"):
             raise

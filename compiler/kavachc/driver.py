@@ -6,6 +6,7 @@ that `check` does not pay for LLVM.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 from functools import cached_property
@@ -92,9 +93,11 @@ class Compilation:
 
     def build(self, output: str, target: str | None, level: int) -> None:
         """Writes a static binary to `output`."""
-        from kavachc.backend.link import link
+        from kavachc.backend.link import OutputError, link
         from kavachc.backend.targets import host_target
 
+        if os.path.exists(output) and os.path.samefile(output, self.path):
+            raise OutputError(f"cannot write {output}: it is the program itself")
         chosen = target or host_target()
         link(self.object(chosen, level), chosen, Path(output))
 

@@ -77,6 +77,10 @@ class LoadedProgram:
         try:
             thread = threading.Thread(target=run, name="kavach", daemon=True)
             thread.start()
+        except RuntimeError:
+            # A smaller one would be no help: the program would fall off its end.
+            message = f"the system grants no stack of {STACK_BYTES >> 30} GB for the program: is `ulimit -v` set?"
+            raise ToolError(message) from None
         finally:
             threading.stack_size(before)
         thread.join()

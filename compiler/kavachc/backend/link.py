@@ -28,29 +28,34 @@ class OutputError(LinkError):
 
 
 def link(object_bytes: bytes, target: str, out: Path) -> None:
-    """Writes the executable to `out`: all of it, or nothing."""
-    _check_place(out)
+    """Writes the executable to `out`, or to what a link of that name leads to: all of it, or nothing."""
+    place = Path(os.path.realpath(out))
+    _check_place(out, place)
     try:
         runtime = runtime_object(target)
     except RuntimeBuildError as error:
         raise LinkError(str(error)) from error
     try:
         # Beside the result, so that it can be moved there in one step.
-        with tempfile.TemporaryDirectory(prefix=".kavachc-", dir=out.parent) as folder:
+        with tempfile.TemporaryDirectory(prefix=".kavachc-", dir=place.parent) as folder:
             program = Path(folder) / "program.o"
             linked = Path(folder) / "linked"
             program.write_bytes(object_bytes)
             _run_linker(target, program, runtime, linked)
-            os.replace(linked, out)
+            os.replace(linked, place)
     except OSError as error:
         raise OutputError(f"cannot write {out}: {error.strerror}") from error
 
 
-def _check_place(out: Path) -> None:
-    if out.is_dir():
+def _check_place(out: Path, place: Path) -> None:
+    if place.is_dir():
         raise OutputError(f"cannot write {out}: it is a directory")
-    if not out.parent.is_dir():
-        raise OutputError(f"cannot write {out}: there is no directory {out.parent}")
+    if place.exists() and not place.is_file():
+        # Putting the executable in its place would take a device away from every program (`/dev/null`).
+        raise OutputError(f"cannot write {out}: it is not a regular file")
+    if not place.parent.is_dir():
+        parent = place.parent if out.is_symlink() else out.parent
+        raise OutputError(f"cannot write {out}: there is no directory {parent}")
 
 
 def _run_linker(target: str, program: Path, runtime: Path, linked: Path) -> None:

@@ -19,7 +19,8 @@ class Kept:
         """A view of the bytes; of None, the view of no text, which is not the empty one."""
         if content is None:
             return abi.TextView(None, 0)
-        encoded = content.encode() if isinstance(content, str) else content
+        # A path may hold bytes that are not UTF-8: Python keeps them as surrogates.
+        encoded = content.encode("utf-8", "surrogateescape") if isinstance(content, str) else content
         # At least one byte, since the address of an empty text must not be NULL either.
         buffer = (c_char * max(1, len(encoded))).from_buffer_copy(encoded or b"\0")
         self._objects.append(buffer)

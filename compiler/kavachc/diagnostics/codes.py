@@ -25,6 +25,7 @@ FILE_NOT_FOUND = Code("K0001", "cannot find `{path}`", "check the path: a progra
 FILE_IS_DIRECTORY = Code("K0002", "`{path}` is a directory, not a program", "name a .kav file in it")
 FILE_NOT_UTF8 = Code("K0003", "`{path}` is not UTF-8: byte {byte} at offset {offset}", "save the file as UTF-8")
 FILE_UNREADABLE = Code("K0004", "cannot read `{path}`: {reason}")
+FILE_TOO_LARGE = Code("K0006", "`{path}` is too large for a program: it has more than {limit} MB")
 FILE_EMPTY = Code("K0005", "`{path}` has no `main`", "write `fn main() {{ … }}`")
 
 # K01xx syntax. `expected` and `found` are in the reader's words, made by `syntax/syntax_errors.py`.

@@ -56,7 +56,8 @@ class Output:
     def error_line(self, text: str) -> None:
         self.flush()
         with contextlib.suppress(OSError):  # There is nowhere left to say so.
-            self._write_stderr(f"{text}\n".encode())
+            # A path in the text may hold bytes that are not UTF-8: Python keeps them as surrogates.
+            self._write_stderr(f"{text}\n".encode("utf-8", "surrogateescape"))
 
     def flush(self) -> None:
         """Writes out what was printed; a stdout that takes no more ends the program."""

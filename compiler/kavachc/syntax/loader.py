@@ -8,6 +8,9 @@ from kavachc.diagnostics import codes
 from kavachc.diagnostics.diagnostic import DiagnosticBag
 from kavachc.source import SourceFile
 
+# No program is larger, and a file without an end (`/dev/zero`) is still refused in a moment.
+FILE_BYTES_MAX = 64 << 20
+
 
 def load(path: str, bag: DiagnosticBag) -> SourceFile | None:
     """The file at `path`, or None when it cannot be read; the reason is reported to `bag`.
@@ -15,7 +18,10 @@ def load(path: str, bag: DiagnosticBag) -> SourceFile | None:
     Drops a byte order mark and turns `\\r\\n` into `\\n`.
     """
     try:
-        data = Path(path).read_bytes()
+        if not path:
+            raise FileNotFoundError  # `Path("")` would be the current folder.
+        with Path(path).open("rb") as opened:
+            data = opened.read(FILE_BYTES_MAX + 1)
     except FileNotFoundError:
         bag.report(codes.FILE_NOT_FOUND, None, path=path)
     except IsADirectoryError:
@@ -24,7 +30,9 @@ def load(path: str, bag: DiagnosticBag) -> SourceFile | None:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         bag.report(codes.FILE_UNREADABLE, None, path=path, reason=reason)
     else:
-        return decode(path, data, bag)
+        if len(data) <= FILE_BYTES_MAX:
+            return decode(path, data, bag)
+        bag.report(codes.FILE_TOO_LARGE, None, path=path, limit=FILE_BYTES_MAX >> 20)
     return None
 
 
@@ -36,4 +44,10 @@ def decode(path: str, data: bytes, bag: DiagnosticBag) -> SourceFile | None:
         byte = f"0x{data[error.start]:02x}"
         bag.report(codes.FILE_NOT_UTF8, None, path=path, byte=byte, offset=error.start)
         return None
-    return SourceFile(path, text.removeprefix("\ufeff").replace("\r\n", "\n"))
+    return SourceFile(_as_text(path), text.removeprefix("\ufeff").replace("\r\n", "\n"))
+
+
+def _as_text(path: str) -> str:
+    """The path as programs and messages show it: a file's name can hold bytes and marks that no text has."""
+    readable = path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    return "".join(character if character.isprintable() else "\ufffd" for character in readable)
