@@ -57,6 +57,14 @@ def test_a_failure_shows_what_zig_said_and_leaves_nothing(
     assert [path.name for path in (tmp_path / "cache").rglob("*") if path.is_file()] == ["lock"]
 
 
+@pytest.mark.parametrize("damaged", ["", "obj", "object, and more"])
+def test_a_damaged_product_is_built_again(log: Path, damaged: str) -> None:
+    product = runtime_object("x86_64-linux")
+    product.write_text(damaged)
+    assert runtime_object("x86_64-linux").read_text() == "object\n"
+    assert log.read_text() == "built\nbuilt\n"
+
+
 def test_nothing_is_shown_when_stderr_is_piped(log: Path, capfd: pytest.CaptureFixture[str]) -> None:
     runtime_object("x86_64-linux")
     assert capfd.readouterr() == ("", "")

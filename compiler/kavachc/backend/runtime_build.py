@@ -87,17 +87,34 @@ def _cached(name: str, target: str, flags: tuple[str, ...]) -> Path:
     cache = cache_folder()
     folder = cache / _fingerprint(sources, flags)
     product = folder / name
-    if product.is_file():
+    if _is_whole(product):
         return product
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with open(folder / "lock", "w") as lock, _progress(target) as progress:
             _take_lock(lock, progress)
-            if not product.is_file():  # Otherwise another process built it while this one waited.
+            if not _is_whole(product):  # Otherwise another process built it while this one waited.
                 _build(sources / "root.zig", product, flags, cache, progress)
     except OSError as error:
         raise RuntimeBuildError(f"cannot build the Kavach runtime in {folder}: {error.strerror}") from error
     return product
+
+
+def _is_whole(product: Path) -> bool:
+    """Whether the product is there as it was built: a full disk or a crash can leave a part of it."""
+    try:
+        return _sum_of(product).read_text() == _digest(product)
+    except (OSError, UnicodeDecodeError):
+        return False
+
+
+def _sum_of(product: Path) -> Path:
+    return product.with_suffix(".sha256")
+
+
+def _digest(product: Path) -> str:
+    with product.open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()
 
 
 def _fingerprint(sources: Path, flags: tuple[str, ...]) -> str:
@@ -150,7 +167,10 @@ def _build(root: Path, product: Path, flags: tuple[str, ...], cache: Path, progr
             raise RuntimeBuildError(
                 f"cannot build the Kavach runtime: Zig ended with status {process.returncode}", output
             )
+        made_sum = Path(work) / "sum"
+        made_sum.write_text(_digest(made))
         os.replace(made, product)
+        os.replace(made_sum, _sum_of(product))
 
 
 def _take_lock(lock: IO[str], progress: "_Progress") -> None:
