@@ -23,6 +23,7 @@ class Constants:
         self._strings: dict[bytes, str] = {}
         self._places: dict[tuple[str, Location], str] = {}
         self._empty_array = ""
+        self._element_tables = 0
 
     def bytes_at(self, data: bytes) -> str:
         """The name of the bytes, without a count before them."""
@@ -48,6 +49,14 @@ class Constants:
             type = f"{{ i64, i64, [{len(data)} x i8] }}"
             value = f"{{ i64 0, i64 {len(data)}, [{len(data)} x i8] {quoted_bytes(data)} }}"
             self.lines.append(f"{name} = private unnamed_addr constant {type} {value}, align 8")
+        return name
+
+    def elements(self, type: str, operands: list[str]) -> str:
+        """The elements of an array, side by side; each operand is a constant of 8 bytes."""
+        name = f"@elements.{self._element_tables}"
+        self._element_tables += 1
+        content = ", ".join([f"{type} {operand}" for operand in operands])
+        self.lines.append(f"{name} = private unnamed_addr constant [{len(operands)} x {type}] [{content}], align 8")
         return name
 
     def empty_array(self) -> str:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from kavachc.backend.emitters.arrays import bounds_check, element_at
-from kavachc.backend.layout import HELD_TYPE_OFFSET, HELD_VALUE_OFFSET, LENGTH_OFFSET
+from kavachc.backend.layout import ELEMENTS_OFFSET, HELD_TYPE_OFFSET, HELD_VALUE_OFFSET, LENGTH_OFFSET
 from kavachc.backend.llvm_function import Emitter, FunctionEmitter
 from kavachc.ir.module import Instruction
 from kavachc.ir.types import Array, IrType, Named, Outcome
+
+# From this length on, elements that are constants are copied from a table: LLVM takes minutes over ten thousand stores.
+_TABLE_LENGTH_MIN = 16
+_TABLE_TYPES = ("i64", "double", "ptr")
 
 
 def result_type(instruction: Instruction) -> IrType:
@@ -70,10 +74,22 @@ def _array_make(out: FunctionEmitter, instruction: Instruction) -> str:
     type = result_type(instruction)
     assert isinstance(type, Array)
     array = out.call("kv_array_new", out.emission.descriptors.type(type.element), str(len(values)))
-    for number, value in enumerate(values):
-        out.store(value, element_at(out, array, type.element, str(number)))
+    memory_type = out.layouts.memory_type(type.element)
+    operands = [out.operand(value) for value in values]
+    if len(values) >= _TABLE_LENGTH_MIN and memory_type in _TABLE_TYPES and not any(map(_is_computed, operands)):
+        table = out.emission.constants.elements(memory_type, operands)
+        first = out.at(array, ELEMENTS_OFFSET)
+        size = 8 * len(values)
+        out.write(f"call void @llvm.memcpy.p0.p0.i64(ptr align 8 {first}, ptr align 8 {table}, i64 {size}, i1 false)")
+    else:
+        for number, value in enumerate(values):
+            out.store(value, element_at(out, array, type.element, str(number)))
     out.store_header(str(len(values)), array, LENGTH_OFFSET, "length")
     return array
+
+
+def _is_computed(operand: str) -> bool:
+    return operand.startswith("%")
 
 
 def _array_length(out: FunctionEmitter, instruction: Instruction) -> str:
