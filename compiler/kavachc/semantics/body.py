@@ -87,6 +87,12 @@ class Body:
         """Check `node` as a value of type `wanted`, converting it if it must be."""
         return self.convert(self.expression(node, wanted), wanted)
 
+    def value_of_written_type(self, node: ast.Expression, written: Type) -> typed.Expr:
+        """As `value`. Where what was written is no type, that was said, and `[]` holds what it was to name."""
+        if written is UNKNOWN and isinstance(node, ast.ArrayLiteral) and not node.elements:
+            return unknown(node.span)
+        return self.value(node, written)
+
     def operand(self, node: ast.Expression, wanted: Type | None = None) -> typed.Expr:
         """Check `node` where its type decides what happens next, so that it must have a value."""
         checked = self.expression(node, wanted)

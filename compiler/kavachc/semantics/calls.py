@@ -43,7 +43,12 @@ def check_call_expression(body: Body, node: ast.Call, wanted: Type | None) -> ty
     record_call(body, checked, spawned=False)
     if checked.error is not None and checked.error is not UNKNOWN:
         text = single_spaced(node.span.text)
-        body.report(codes.ERROR_NOT_HANDLED, node.span, name=checked.name, error=checked.error, text=text)
+        # Outside functions there is no `try`, and a rule wants its `catch` in parentheses.
+        caught = f"({text} catch e => …)" if body.rule_target is not None else f"{text} catch e => …"
+        help_text = f"write `{caught}`" if body.function is None else None
+        body.report(
+            codes.ERROR_NOT_HANDLED, node.span, name=checked.name, error=checked.error, text=text, help=help_text
+        )
     return checked.wrap(checked.call)
 
 

@@ -34,7 +34,7 @@ def check_constant(world: World, maker: Body, entry: ConstantEntry) -> None:
     body = Body(world, maker.dispatch, facts)
     if declaration.type is not None:
         constant.type = resolve_type(world, declaration.type)
-        constant.value = body.value(declaration.value, constant.type)
+        constant.value = body.value_of_written_type(declaration.value, constant.type)
     else:
         constant.value = body.operand(declaration.value)
         constant.type = constant.value.type

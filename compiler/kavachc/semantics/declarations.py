@@ -26,7 +26,7 @@ from kavachc.semantics.types import (
     Type,
     VariantInfo,
 )
-from kavachc.semantics.wording import signature
+from kavachc.semantics.wording import near_miss, signature
 from kavachc.semantics.world import BUILT_IN_NAMES, ConstantEntry, DefaultEntry, World
 from kavachc.syntax import ast
 
@@ -147,7 +147,10 @@ class Declarations:
             elif found is not None:
                 self.world.bag.report(codes.NOT_A_CAPABILITY, name.span, name=name.text, what="a type")
             else:
-                self.world.bag.report(codes.UNKNOWN_CAPABILITY, name.span, name=name.text)
+                known = [str(item) for item in self.world.types.values() if isinstance(item, CapabilityType)]
+                self.world.bag.report(
+                    codes.UNKNOWN_CAPABILITY, name.span, name=name.text, help=near_miss(name.text, known)
+                )
         self._fill_methods(record, declaration.methods)
 
     def _fill_sum(self, sum_: SumType, declaration: ast.SumDeclaration) -> None:

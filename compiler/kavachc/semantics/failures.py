@@ -122,7 +122,9 @@ def check_return(body: Body, node: ast.Return, wanted: Type | None) -> typed.Exp
         return typed.Return(node.span, NEVER, body.value(node.value, result))
     value = body.expression(node.value)
     if value.type not in (NOTHING, NEVER, UNKNOWN):
-        help_text = f"write `return` alone, or `{_signature_with_result(body.function, value.type)}`"
+        help_text = "write `return` alone"
+        if body.function is not body.world.functions.get("main"):
+            help_text += f", or `{_signature_with_result(body.function, value.type)}`"
         body.report(codes.RETURN_VALUE_UNEXPECTED, node.value.span, name=body.name(), help=help_text)
     return typed.Return(node.span, NEVER, value)
 

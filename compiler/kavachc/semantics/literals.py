@@ -86,6 +86,10 @@ def check_array(body: Body, node: ast.ArrayLiteral, wanted: Type | None) -> type
         if element is None:
             checked[index] = body.expression(item)
             element = None if checked[index].type is NEVER else checked[index].type
+            if 0 in known and element not in (None, INT, FLOAT):
+                # Of `[1, "a"]` it is the text that is wrong.
+                element = INT
+                checked[index] = body.convert(checked[index], element)
         else:
             checked[index] = body.value(item, element)
     if element is None:

@@ -142,27 +142,33 @@ def _check_constructor(body: Body, node: ast.ConstructorPattern, subject: Type) 
     """`AiError.Denied(r)` or `Point(x: 0)`, on its own type or on an `Error`."""
     names = [item.text for item in node.path]
     found = body.world.types.get(names[0])
-    wrong = typed.WildcardPattern(node.span)
     pattern: typed.Pattern
     if isinstance(found, SumType) and len(names) == 2:
         index = found.variant_index(names[1])
         if index is None:
             help_text = near_miss(names[1], [variant.name for variant in found.variants])
             body.report(codes.UNKNOWN_VARIANT, node.path[1].span, type=found, name=names[1], help=help_text)
-            return wrong
+            return _bind_all(body, node)
         if not _fits_or_held(body, node.span, found, subject):
-            return wrong
+            return _bind_all(body, node)
         variant = found.variants[index]
         fields = _check_fields(body, node, f"{found}.{variant.name}", variant.fields)
         pattern = typed.VariantPattern(node.span, found, index, fields)
     elif isinstance(found, RecordType) and len(names) == 1:
         if not _fits_or_held(body, node.span, found, subject):
-            return wrong
+            return _bind_all(body, node)
         pattern = typed.RecordPattern(node.span, found, _check_fields(body, node, found.name, found.fields))
     else:
         _report_unknown(body, node, subject)
-        return wrong
+        return _bind_all(body, node)
     return typed.ErrorPattern(node.span, found, pattern) if subject is ERROR else pattern
+
+
+def _bind_all(body: Body, node: ast.ConstructorPattern) -> typed.Pattern:
+    """The names in a pattern that was reported are known in its arm all the same."""
+    for argument in node.arguments:
+        check_pattern(body, argument.pattern, UNKNOWN)
+    return typed.WildcardPattern(node.span)
 
 
 def _fits_or_held(body: Body, span: Span, pattern: Type, subject: Type) -> bool:
@@ -200,6 +206,7 @@ def _check_fields(
         body.report(
             codes.PATTERN_FIELDS, node.span, name=name, wanted=wanted, given=given, help=f"write `{name}({inside})`"
         )
+        _bind_all(body, node)
         return ()
     placed: dict[int, Span] = {}
     result: list[tuple[int, typed.Pattern]] = []

@@ -69,7 +69,7 @@ def _check_declare(body: Body, node: ast.Declare) -> typed.Declare:
     """`const x = …`, `let x: T = …`. The name is known only after its value, so that it may shadow."""
     if node.type is not None:
         type_ = resolve_type(body.world, node.type)
-        value = body.value(node.value, type_)
+        value = body.value_of_written_type(node.value, type_)
     else:
         value = body.operand(node.value)
         type_ = value.type

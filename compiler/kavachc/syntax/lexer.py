@@ -180,7 +180,9 @@ class Lexer:
             return self._too_deep(token) if len(self.open) > DEPTH_MAX else token
         span = self._span(token)
         if not self.open:
-            self._bag.report(codes.STRAY_BRACKET, span, closer=mark, opener=_CLOSERS[mark])
+            # After a bracket that was never closed, this one is that one's.
+            if all(item.code != codes.UNCLOSED_BRACKET.code for item in self._bag.items):
+                self._bag.report(codes.STRAY_BRACKET, span, closer=mark, opener=_CLOSERS[mark])
             return token._replace(kind=MISTAKE)
         opener = self.open[-1]
         if opener.mark != _CLOSERS[mark]:

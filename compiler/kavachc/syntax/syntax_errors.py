@@ -110,6 +110,7 @@ _NOT_KAVACH: Final = {
     "::": "write `.`",
     ":=": "write `const name = value`, or `let` for a name that changes",
     "/*": "comments start with `//`, on each line",
+    "?": "write `if … { … } else { … }`; before a call that can fail, `try`",
     "and": "write `&&`",
     "or": "write `||`",
     "elif": "write `else if`",
@@ -132,6 +133,7 @@ _NOT_KAVACH_BEFORE_NAME: Final = {
     "throw": "write `fail`",
     "raise": "write `fail`",
     "await": "a task is waited for with `.wait()`",
+    "new": "leave it out: a record is made with `Name(…)`",
     "not": "write `!`",
 }
 
@@ -254,6 +256,17 @@ def _help(site: SyntaxErrorSite, expected: frozenset[str]) -> str | None:
         return "to compare, write `==`"
     if token.kind in ("->", "=") and "=>" in expected:
         return "write `=>`"
+    if token.kind == "catch":
+        return "put parentheses around it: `(f() catch e => …)`"
+    if token.kind == ":" and "->" in expected:
+        return "the type of the result stands after `->`"
+    if token.text in ("throws", "raises") and "!" in expected:
+        return "the type of the error stands after `!`"
+    if previous.kind == IDENTIFIER and NEWLINE in expected and "OPERATOR" in expected:
+        if token.kind == "{" and previous.text[0].isupper():
+            return f"a record is made with parentheses: `{previous.text}(…)`"
+        if token.kind in ("INT", "FLOAT", "STRING", "STRING_START"):
+            return f"a call has parentheses: `{previous.text}(…)`"
     if token.kind in ("return", "break", "continue", "fail") and "match" in expected:
         return f"put parentheses around the `{token.kind}`"
     if token.kind == "STRING_START" and "INT" in expected:

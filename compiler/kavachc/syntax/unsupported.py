@@ -29,6 +29,8 @@ def unsupported_feature(token: Token, previous: Token, expected: frozenset[str],
     `expected` are the kinds that could stand instead, `bracket` is the innermost open one.
     """
     text = token.text
+    if text == "?" and "OPERATOR" in expected:
+        return None
     if token.kind in (IDENTIFIER, "?", "??") and text in _BY_FOUND:
         return _BY_FOUND[text]
     if previous.kind == IDENTIFIER and previous.text in _BY_PREVIOUS and token.kind != "NEWLINE":
