@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from backend_programs import IrProgram, main_of
 from backend_task_samples import AGENTS, ASK_DRY, ASK_SCRIPTED, CANCELLED_WAITS, TASKS
-from backend_value_samples import ARITHMETIC, ARRAYS, COMPARISON, ERRORS, RECORDS, SUMS
+from backend_value_samples import ARITHMETIC, ARRAYS, BOXES, COMPARISON, ERRORS, OPTIONALS, RECORDS, SUMS
 
 _DEEP = """
 function down(%n: int) -> int "main.kav" @1:1 {
@@ -42,6 +42,8 @@ SAMPLES = {
     "records": RECORDS,
     "sums": SUMS,
     "arrays": ARRAYS,
+    "optionals": OPTIONALS,
+    "boxes": BOXES,
     "errors": ERRORS,
     "tasks": TASKS,
     "cancelled_waits": CANCELLED_WAITS,

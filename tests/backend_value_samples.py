@@ -385,3 +385,108 @@ entry:
     "error: Lost(place: 9)\n",
     1,
 )
+
+
+OPTIONALS = IrProgram(
+    """
+entry main
+record Person { name: string age: optional<int> }
+function main() -> nothing ! error waits "main.kav" @1:1 {
+  local &pair: (optional<string>, int)
+entry:
+  %one: int = const.int 1
+  %some: optional<int> = optional.some %one
+  %none: optional<int> = optional.none
+  %is: bool = optional.is %some
+  %not: bool = optional.is %none
+  %got: int = optional.get %some
+  %same: bool = equal %some, %none
+  %line: string = text.make %some, %none, %is, %not, %got, %same
+  print %line
+  release %line
+  %name: string = text.make %one
+  %text: optional<string> = optional.some %name
+  %copy: optional<string> = copy %text
+  %t: (optional<string>, int) = record.make %copy, %one
+  local.set &pair %t
+  %at: address<(optional<string>, int)> = local.address &pair
+  %first: address<optional<string>> = field.address 0 %at
+  %absent: optional<string> = optional.none
+  store %first, %absent
+  %second: address<int> = field.address 1 %at
+  %two: int = const.int 2
+  store %second, %two
+  %now: (optional<string>, int) = local.get &pair
+  %n: int = record.get 1 %now
+  %shown: string = text.make %now, %text, %n
+  print %shown
+  release %shown
+  %person: $Person = record.make %name2, %none
+  %alike: bool = equal %person, %person
+  %last: string = text.make %person, %alike
+  print %last
+  release %last
+  release %person
+  release %text
+  %end: (optional<string>, int) = local.take &pair
+  release %end
+  %done: nothing = const.nothing
+  return %done
+}
+""".replace("  %person: $Person", '  %name2: string = const.string "Ann"\n  %person: $Person'),
+    '1nonetruefalse1false\n(none, 2)12\nPerson(name: "Ann", age: none)true\n',
+)
+
+BOXES = IrProgram(
+    """
+entry main
+sum List { End Node(value: int, name: string, next: box<$List>) }
+record Holder { list: box<$List> names: [string] }
+function main() -> nothing ! error waits "main.kav" @1:1 {
+  local &a: $Holder
+  local &rest: [int]
+entry:
+  %one: int = const.int 1
+  %end: $List = variant.make 0
+  %inner: box<$List> = box.make %end
+  %name: string = text.make %one
+  %node: $List = variant.make 1 %one, %name, %inner
+  %outer: box<$List> = box.make %node
+  %names: [string] = array.make
+  %holder: $Holder = record.make %outer, %names
+  %copy: $Holder = copy %holder
+  local.set &a %copy
+  %at: address<$Holder> = local.address &a
+  %slot: address<box<$List>> = field.address 0 %at
+  %inside: address<$List> = box.address %slot
+  %other: $List = variant.make 0
+  store %inside, %other
+  %now: $Holder = local.get &a
+  %kept: box<$List> = record.get 0 %holder
+  %list: $List = box.get %kept
+  %value: int = variant.get 1 0 %list
+  %same: bool = equal %now, %holder
+  %self: bool = equal %holder, %holder
+  %line: string = text.make %now, %holder, %value, %same, %self
+  print %line
+  release %line
+  release %holder
+  %last: $Holder = local.take &a
+  release %last
+  %two: int = const.int 2
+  %numbers: [int] = array.make %one, %two
+  %others: [int] = array.rest %numbers, %one
+  local.set &rest %others
+  %left: [int] = local.get &rest
+  %text: string = text.make %numbers, %left
+  print %text
+  release %text
+  release %numbers
+  %gone: [int] = local.take &rest
+  release %gone
+  %done: nothing = const.nothing
+  return %done
+}
+""",
+    'Holder(list: End, names: [])Holder(list: Node(value: 1, name: "1", next: End), names: [])1falsetrue\n[1, 2][2]\n',
+)

@@ -109,6 +109,15 @@ def write_control(node: object) -> str:
         case ast.If(condition=condition, then=then, otherwise=otherwise):
             rest = f" else {write(otherwise)}" if otherwise else ""
             return f"if {write(condition)} {write(then)}{rest}"
+        case ast.IfConst(binder=binder, value=value, then=then, otherwise=otherwise):
+            rest = f" else {write(otherwise)}" if otherwise else ""
+            return f"if const {write_pattern(binder)} = {write(value)} {write(then)}{rest}"
+        case ast.NoneLiteral():
+            return "none"
+        case ast.TupleLiteral(elements=elements):
+            return f"(tuple {', '.join(map(write, elements))})"
+        case ast.Coalesce(value=value, otherwise=other):
+            return f"({write(value)} ?? {write(other)})"
         case ast.Match(subject=subject, arms=arms):
             return f"match {write(subject)} {{ {', '.join(map(write, arms))} }}"
         case ast.MatchArm(pattern=pattern, guard=guard, body=arm_body):
@@ -128,6 +137,13 @@ def write_pattern(pattern: ast.Pattern) -> str:
             return write(value)
         case ast.RangePattern(start=start, end=end, inclusive=inclusive):
             return f"{write(start)}{'..=' if inclusive else '..'}{write(end)}"
+        case ast.TuplePattern(elements=elements):
+            return f"({', '.join(map(write_pattern, elements))})"
+        case ast.ArrayPattern(elements=elements, rest=rest):
+            parts = list(map(write_pattern, elements))
+            if rest is not None:
+                parts.append(".." if rest.name is None else f"..{rest.name.text}")
+            return f"[{', '.join(parts)}]"
         case ast.OrPattern(alternatives=alternatives):
             return " | ".join(map(write_pattern, alternatives))
         case ast.ConstructorPattern(path=path, arguments=arguments, has_arguments=has_arguments):

@@ -171,9 +171,12 @@ def test_arrays_are_not_converted_as_a_whole() -> None:
 @pytest.mark.parametrize(
     ("source", "message"),
     [
-        ("type R { r: R }", "`R` can hold itself only through an array"),
-        ("type A { b: B }\ntype B = C | D(a: A)", "`A` can hold itself only through an array"),
-        ("type S = A | B(s: S)", "`S` can hold itself only through an array"),
+        ("type R { r: R }", "`R` has no end: a value of it would hold another `R`, and so on"),
+        (
+            "type A { b: B }\ntype B = C(a: A) | D(a: A)",
+            "`A` has no end: a value of it would hold another `A`, and so on",
+        ),
+        ("type S = A(s: S) | B(s: S)", "`S` has no end: a value of it would hold another `S`, and so on"),
     ],
 )
 def test_types_that_hold_themselves_have_no_end(source: str, message: str) -> None:

@@ -22,12 +22,15 @@ from kavachc.bindings.descriptors import (
     STRING,
     Agent,
     ArrayOf,
+    BoxOf,
     Description,
     FieldOf,
     Limit,
+    OptionalOf,
     RecordOf,
     Rule,
     SumOf,
+    TupleOf,
     VariantOf,
 )
 from kavachc.interpreter.model_admission import Admission
@@ -145,6 +148,12 @@ def model_type(description: Description, known: dict[Description, types.Type]) -
     match description:
         case ArrayOf(element):
             made = types.ArrayType(model_type(element, known))
+        case OptionalOf(element):
+            made = types.OptionalType(model_type(element, known))
+        case TupleOf(elements):
+            made = types.TupleType(tuple([model_type(element, known) for element in elements]))
+        case BoxOf(element):
+            made = model_type(element, known)
         case RecordOf(name):
             known[description] = made = types.RecordType(name, SPAN, None)
             made.fields.extend(model_fields(description.fields, known))
@@ -312,6 +321,13 @@ ALL = RecordOf(
     "All",
     [FieldOf("b", BOOL), FieldOf("o", OUTCOME), FieldOf("m", MOOD), FieldOf("t", ArrayOf(TREE)), FieldOf("s", STRING)],
 )
+LIST = RecordOf("List", [FieldOf("value", INT)])
+LIST.fields.append(FieldOf("next", BoxOf(OptionalOf(LIST))))
+EXPR = SumOf("Expr")
+EXPR.variants += [
+    VariantOf("Sum", [FieldOf("left", BoxOf(EXPR)), FieldOf("right", BoxOf(EXPR))]),
+    VariantOf("Number", [FieldOf("n", OptionalOf(INT))]),
+]
 WANTED: list[Description] = [
     INT,
     FLOAT,
@@ -324,6 +340,13 @@ WANTED: list[Description] = [
     TREE,
     ALL,
     YES,
+    OptionalOf(STRING),
+    OptionalOf(OptionalOf(MOOD)),
+    TupleOf([INT, OptionalOf(BOOL), STRING]),
+    ArrayOf(OptionalOf(TupleOf([FLOAT, MOOD]))),
+    RecordOf("Some", [FieldOf("a", OptionalOf(INT)), FieldOf("b", STRING), FieldOf("c", OptionalOf(OUTCOME))]),
+    LIST,
+    EXPR,
 ]
 
 SCRAPS = [
@@ -372,6 +395,13 @@ def json_texts(description: Description) -> st.SearchStrategy[str]:
             return st.lists(st.deferred(lambda: json_texts(element)), max_size=3).map(
                 lambda parts: f"[{', '.join(parts)}]"
             )
+        case OptionalOf(element):
+            return st.just("null") | st.deferred(lambda: json_texts(element))
+        case BoxOf(element):
+            return st.deferred(lambda: json_texts(element))
+        case TupleOf(elements):
+            parts = st.tuples(*[json_texts(element) for element in elements])
+            return parts.map(lambda texts: f"[{', '.join(texts)}]")
         case RecordOf(_, fields):
             return objects(fields)
         case SumOf(_, variants):
@@ -392,12 +422,18 @@ def json_texts(description: Description) -> st.SearchStrategy[str]:
     }[cast(Any, description)]
 
 
+def _some_of(parts: tuple[str, ...]) -> st.SearchStrategy[list[str]]:
+    kept = st.sampled_from([len(parts), len(parts), len(parts), max(0, len(parts) - 1)])
+    return st.tuples(st.permutations(parts), kept).map(lambda drawn: drawn[0][: drawn[1]])
+
+
 def objects(fields: list[FieldOf]) -> st.SearchStrategy[str]:
     def member(each: FieldOf) -> st.SearchStrategy[str]:
         return st.deferred(lambda: json_texts(each.type)).map(lambda text: f'"{each.name}": {text}')
 
     members = [member(each) for each in fields]
-    return st.tuples(*members).flatmap(lambda parts: st.permutations(parts)).map(lambda parts: f"{{{','.join(parts)}}}")
+    # An optional field may be left out; others are left out now and then, too, which then does not fit.
+    return st.tuples(*members).flatmap(_some_of).map(lambda parts: f"{{{','.join(parts)}}}")
 
 
 @st.composite

@@ -340,6 +340,19 @@ fn main() ! Error {
 }
 """.replace(" + said.size()", "")
 
+ABSENT = """
+type Tree = Leaf | Node(left: Tree, value: Int, right: Tree)
+fn sum(t: Tree) -> Int { match t { Tree.Leaf => 0, Tree.Node(l, x, r) => sum(l) + x + sum(r) } }
+fn half(n: Int) -> (Int?, [Int]) { if n % 2 == 0 { (n / 2, [n]) } else { (none, []) } }
+fn main() {
+    const (a, xs) = half(8)
+    print(a ?? 3)
+    if const v = a { print(v) }
+    print(match (a, xs) { (none, []) => 1, (1, [x, ..rest]) => x + rest.len(), (_, [_, ..]) => 2, (_, _) => 3 })
+    for (x, t) in [(1, Tree.Leaf), (2, Tree.Node(Tree.Leaf, 4, Tree.Leaf))] { print(x + sum(t)) }
+}
+"""
+
 PROGRAMS = {
     "payments": PAYMENTS,
     "tokens": TOKENS,
@@ -347,6 +360,7 @@ PROGRAMS = {
     "reader": READER,
     "values": VALUES,
     "effects": EFFECTS,
+    "absent": ABSENT,
 }
 
 
@@ -370,6 +384,9 @@ def _nodes(node: object, seen: set[int]) -> Iterator[object]:
             yield from _nodes(getattr(node, item.name), seen)
 
 
+STATEMENTS = ("For", "While", "Assign", "Take")
+
+
 def test_programs_hold_every_kind_of_node() -> None:
     found = {type(node) for source in PROGRAMS.values() for node in _nodes([*program_of(source).functions], set())} | {
         type(node) for source in PROGRAMS.values() for node in _nodes([*program_of(source).agents], set())
@@ -378,7 +395,11 @@ def test_programs_hold_every_kind_of_node() -> None:
         item
         for name, item in vars(typed).items()
         if isinstance(item, type)
-        and (issubclass(item, typed.Expr) or name.endswith("Pattern") or name.startswith(("For", "While", "Assign")))
+        and (
+            issubclass(item, typed.Expr)
+            or name.endswith("Pattern")
+            or name.startswith(("For", "While", "Assign", "Take"))
+        )
     }
     # Only what was reported as wrong stands as nothing.
     wanted -= {typed.Expr, typed.NothingValue}

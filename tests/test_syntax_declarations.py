@@ -227,7 +227,9 @@ def test_statements_hold_what_was_written() -> None:
     assert isinstance(declare, ast.Declare) and declare.mutable and write(declare.value) == "1"
     assert isinstance(assign, ast.Assign) and write(assign.target) == "a.b[0]"
     assert (assign.operator, assign.operator_span.text) == ("+=", "+=")
-    assert isinstance(loop, ast.For) and loop.name is None and write(loop.iterable) == "(0..3)"
+    assert (
+        isinstance(loop, ast.For) and isinstance(loop.binder, ast.WildcardPattern) and write(loop.iterable) == "(0..3)"
+    )
     assert isinstance(forever, ast.While) and forever.body.span.text == "{ break }"
 
 

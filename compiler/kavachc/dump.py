@@ -20,6 +20,9 @@ _NAMED = (
     types.CapabilityMethod,
 )
 
+# Types that are shown as they are written.
+_STRUCTURAL = (types.PrimitiveType, types.ArrayType, types.OptionalType, types.TupleType, types.TaskType)
+
 
 def dump(node: object) -> str:
     """The tree below `node`, one line a node, two spaces a level; spans are left out."""
@@ -60,7 +63,7 @@ def _lines(node: object, depth: int, label: str, top: bool = False) -> Iterator[
         yield f"{indent}{node.name}: {node.type}"
     elif isinstance(node, _NAMED) and not top:
         yield f"{indent}{node.name}"
-    elif isinstance(node, types.PrimitiveType | types.ArrayType | types.TaskType):
+    elif isinstance(node, _STRUCTURAL):
         yield f"{indent}{node}"
     elif is_dataclass(node) and not isinstance(node, Span | SourceFile):
         children = [
@@ -77,10 +80,8 @@ def _lines(node: object, depth: int, label: str, top: bool = False) -> Iterator[
 
 
 def _is_plain(value: object) -> bool:
-    return value is None or isinstance(
-        value, str | int | float | bool | types.PrimitiveType | types.ArrayType | types.TaskType
-    )
+    return value is None or isinstance(value, (str, int, float, bool, *_STRUCTURAL))
 
 
 def _plain_text(value: object) -> str:
-    return str(value) if isinstance(value, types.PrimitiveType | types.ArrayType | types.TaskType) else repr(value)
+    return str(value) if isinstance(value, _STRUCTURAL) else repr(value)

@@ -24,6 +24,7 @@ typedef struct kv_text_view { const uint8_t *bytes; int64_t length; } kv_text_vi
 /* ---- Values ------------------------------------------------------------------------------------------------ */
 typedef struct kv_string { int64_t count; int64_t length; uint8_t bytes[]; } kv_string;
 typedef struct kv_array { int64_t count; int64_t length; int64_t capacity; uint8_t elements[]; /* at offset 24 */ } kv_array;
+typedef struct kv_box { int64_t count; uint8_t value[]; /* at offset 8 */ } kv_box;
 typedef struct kv_error { int64_t count; const struct kv_type *type; uint8_t payload[]; /* at offset 16 */ } kv_error;
 typedef struct kv_vtable { const struct kv_type *payload_type; const void *methods[]; } kv_vtable;
 typedef struct kv_capability { int64_t count; const kv_vtable *vtable; uint8_t payload[]; /* at offset 16 */ } kv_capability;
@@ -34,10 +35,12 @@ typedef void *kv_coroutine; /* opaque: native: an LLVM coroutine frame; from Pyt
 /* ---- Type descriptors: one static table per type, from which the runtime shows, compares, copies, frees, encodes and
  *      decodes values. A record is a C struct of its fields in order. A sum is a C struct whose first member is an
  *      int32_t tag (the variant's index), followed by slots that the variants share; each variant's fields have their
- *      own offsets, given here. ---- */
+ *      own offsets, given here. An optional is an int32_t tag (0 none, 1 a value) and the value; a tuple is a struct of
+ *      its elements; a field through which a type holds itself is a pointer to a kv_box. ---- */
 typedef enum kv_kind {
   KV_INT = 0, KV_FLOAT = 1, KV_BOOL = 2, KV_NOTHING = 3, KV_STRING = 4, KV_DURATION = 5, KV_INSTANT = 6, KV_ARRAY = 7,
-  KV_RECORD = 8, KV_SUM = 9, KV_TASK = 10, KV_AGENT = 11, KV_CAPABILITY = 12, KV_ERROR = 13
+  KV_RECORD = 8, KV_SUM = 9, KV_TASK = 10, KV_AGENT = 11, KV_CAPABILITY = 12, KV_ERROR = 13,
+  KV_OPTIONAL = 14, KV_TUPLE = 15, KV_BOX = 16
 } kv_kind;
 typedef struct kv_field { kv_text_view name; const struct kv_type *type; int64_t offset; kv_text_view documentation; } kv_field;
 typedef struct kv_variant { kv_text_view name; const kv_field *fields; int64_t field_count; kv_text_view documentation; } kv_variant;
@@ -47,8 +50,8 @@ typedef struct kv_type {
   int64_t size; int64_t alignment;
   kv_text_view name;                /* records and sums: the declared name */
   kv_text_view documentation;
-  const struct kv_type *element;    /* arrays: the element; tasks: the result */
-  const kv_field *fields; int64_t field_count;        /* records */
+  const struct kv_type *element;    /* arrays, optionals, boxes: the element; tasks: the result */
+  const kv_field *fields; int64_t field_count;        /* records; tuples, without names */
   const kv_variant *variants; int64_t variant_count;  /* sums */
 } kv_type;
 
@@ -84,6 +87,8 @@ bool kv_equal(const kv_type *type, const void *left, const void *right);  /* str
 kv_array *kv_array_new(const kv_type *element, int64_t capacity);
 void kv_array_unique(kv_array **slot, const kv_type *element);   /* afterwards the array in the slot has count 1 */
 void kv_array_grow(kv_array **slot, const kv_type *element);     /* the same, with room for one more element */
+
+kv_array *kv_array_rest(const kv_array *array, const kv_type *element, int64_t start); /* a new one, from `start` <= length on */
 
 /* ---- Errors and panics ---- */
 kv_error *kv_error_new(const kv_type *type, const void *payload /* consumes */);

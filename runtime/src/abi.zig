@@ -69,6 +69,18 @@ pub const Error = extern struct {
     }
 };
 
+/// Holds one value of a recursive type, apart from what it is a part of.
+pub const Box = extern struct {
+    count: i64,
+
+    pub const value_offset = 8;
+
+    pub fn value(box: *Box) *anyopaque {
+        const base: [*]u8 = @ptrCast(box);
+        return base + value_offset;
+    }
+};
+
 pub const VTable = extern struct {
     payload_type: *const Type,
     // The methods follow; only generated code calls them.
@@ -117,6 +129,9 @@ pub const Kind = enum(i32) {
     agent = 11,
     capability = 12,
     @"error" = 13,
+    optional = 14,
+    tuple = 15,
+    box = 16,
 };
 
 pub const Field = extern struct {
@@ -172,6 +187,24 @@ pub const Type = extern struct {
         std.debug.assert(self.kind == .sum);
         const tag: *const i32 = @ptrCast(@alignCast(value));
         return &self.variantSlice()[@intCast(tag.*)];
+    }
+
+    /// The value of the optional at `value`; null when there is none.
+    pub fn held(self: *const Type, value: *const anyopaque) ?*const anyopaque {
+        std.debug.assert(self.kind == .optional);
+        const tag: *const i32 = @ptrCast(@alignCast(value));
+        return if (tag.* == 0) null else self.heldAt(value);
+    }
+
+    /// Where the optional at `value` keeps its value.
+    pub fn heldAt(self: *const Type, value: *const anyopaque) *const anyopaque {
+        const bytes: [*]const u8 = @ptrCast(value);
+        return bytes + @max(@sizeOf(i32), @as(usize, @intCast(self.element.?.alignment)));
+    }
+
+    /// What a box stands for, which is the type itself when it is none.
+    pub fn unboxed(self: *const Type) *const Type {
+        return if (self.kind == .box) self.element.? else self;
     }
 
     /// Bytes of one element when values stand side by side in an array.
@@ -321,6 +354,7 @@ comptime {
     check(String, 16, .{ .length = 8 });
     check(Array, 24, .{ .length = 8, .capacity = 16 });
     check(Error, 16, .{ .type = 8 });
+    check(Box, 8, .{ .count = 0 });
     check(VTable, 8, .{ .payload_type = 0 });
     check(Capability, 16, .{ .vtable = 8 });
     check(AgentHandle, 16, .{ .capability_count = 8 });

@@ -55,6 +55,21 @@ pub export fn kv_array_grow(slot: **abi.Array, element: *const abi.Type) callcon
     replace(slot, element, if (has_room) length + 1 else @max(capacity_min, 2 * length));
 }
 
+/// A new array of the elements from `start` on, which is at most the length.
+pub export fn kv_array_rest(array: *abi.Array, element: *const abi.Type, start: i64) callconv(.c) *abi.Array {
+    std.debug.assert(start >= 0 and start <= array.length);
+    const length: usize = @intCast(array.length - start);
+    const stride = element.stride();
+    const made = allocate(element, length);
+    const from = array.elements() + @as(usize, @intCast(start)) * stride;
+    @memcpy(made.elements()[0 .. length * stride], from[0 .. length * stride]);
+    if (element.counted != 0) {
+        for (0..length) |index| value.retain(element, made.elements() + index * stride);
+    }
+    made.length = @intCast(length);
+    return made;
+}
+
 test "an array grows in place while it has one owner, and is copied when it has more" {
     const int: abi.Type = .{ .kind = .int, .size = 8 };
     var array = kv_array_new(&int, 0);

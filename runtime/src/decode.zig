@@ -6,6 +6,7 @@ const allocator = @import("allocator.zig").runtime;
 const array_block = @import("array.zig");
 const check = @import("json_check.zig");
 const json = @import("json.zig");
+const memory = @import("memory.zig");
 const string_block = @import("string.zig");
 const assert = std.debug.assert;
 
@@ -34,6 +35,17 @@ fn at(base: *anyopaque, offset: i64) *anyopaque {
     return bytes + @as(usize, @intCast(offset));
 }
 
+/// Zeroes: of an optional, `none`.
+fn clear(kind: *const abi.Type, out: *anyopaque) void {
+    const bytes: [*]u8 = @ptrCast(out);
+    @memset(bytes[0..@intCast(kind.size)], 0);
+}
+
+fn newBox(element: *const abi.Type) *abi.Box {
+    const block = memory.allocateBlock(abi.Box.value_offset + @as(usize, @intCast(element.size)));
+    return @ptrCast(@alignCast(block));
+}
+
 const Decoder = struct {
     cursor: json.Cursor,
     name: std.ArrayList(u8) = .empty,
@@ -48,9 +60,33 @@ const Decoder = struct {
             .bool => store(u8, out, @intFromBool(try decoder.cursor.boolean())),
             .string => store(*abi.String, out, string_block.create(try decoder.string())),
             .array => store(*abi.Array, out, try decoder.array(expected.element.?)),
+            .optional => {
+                clear(expected, out);
+                if (try decoder.cursor.peekKind() == .null) {
+                    try decoder.cursor.skipValue(allocator, 0);
+                } else {
+                    store(i32, out, 1);
+                    try decoder.value(expected.element.?, @constCast(expected.heldAt(out)));
+                }
+            },
+            .box => {
+                const box = newBox(expected.element.?);
+                store(*abi.Box, out, box);
+                try decoder.value(expected.element.?, box.value());
+            },
+            .tuple => {
+                clear(expected, out);
+                var members = try decoder.cursor.open('[');
+                for (expected.fieldSlice()) |*field| {
+                    const has_element = try members.next();
+                    assert(has_element);
+                    try decoder.value(field.type, at(out, field.offset));
+                }
+                const has_more = try members.next();
+                assert(!has_more);
+            },
             .record => {
-                const bytes: [*]u8 = @ptrCast(out);
-                @memset(bytes[0..@intCast(expected.size)], 0);
+                clear(expected, out);
                 try decoder.object(expected.fieldSlice(), out);
             },
             .sum => try decoder.sum(expected, out),
@@ -84,11 +120,18 @@ const Decoder = struct {
             try decoder.cursor.expect(':');
             try decoder.value(fields[index].type, at(base, fields[index].offset));
         }
+        for (fields) |*field| if (field.type.kind == .box) {
+            const slot: *?*abi.Box = @ptrCast(@alignCast(at(base, field.offset)));
+            if (slot.* == null) { // It was left out, so it is an optional one.
+                const box = newBox(field.type.element.?);
+                clear(field.type.element.?, box.value());
+                slot.* = box;
+            }
+        };
     }
 
     fn sum(decoder: *Decoder, expected: *const abi.Type, out: *anyopaque) json.Error!void {
-        const bytes: [*]u8 = @ptrCast(out);
-        @memset(bytes[0..@intCast(expected.size)], 0);
+        clear(expected, out);
         const variants = expected.variantSlice();
         if (try decoder.cursor.peekKind() == .string) {
             const index = check.variantIndex(variants, try decoder.string()).?;

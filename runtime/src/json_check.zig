@@ -79,6 +79,11 @@ const Checker = struct {
                 try checker.cursor.string(checker.allocator, null);
             },
             .array => try checker.array(expected, depth),
+            .optional => if (try checker.cursor.peekKind() == .null) {
+                try checker.cursor.skipValue(checker.allocator, depth);
+            } else try checker.value(expected.element.?, depth),
+            .box => try checker.value(expected.element.?, depth),
+            .tuple => try checker.tuple(expected, depth),
             .record => {
                 if (try checker.cursor.peekKind() != .object) return checker.unexpected("an object");
                 try checker.object(expected.fieldSlice(), depth);
@@ -126,7 +131,28 @@ const Checker = struct {
         }
     }
 
-    /// An object with exactly `fields`, each once, in any order.
+    /// An array with exactly the elements of the tuple.
+    fn tuple(checker: *Checker, expected: *const abi.Type, depth: usize) Error!void {
+        const elements = expected.fieldSlice();
+        var wanted_buffer: [48]u8 = undefined;
+        const wanted = std.fmt.bufPrint(&wanted_buffer, "an array of {d} elements", .{elements.len}) catch unreachable;
+        if (try checker.cursor.peekKind() != .array) return checker.unexpected(wanted);
+        if (depth == json.depth_max) return checker.cursor.fail("the value is nested too deeply");
+        const start = checker.cursor.position;
+        var members = try checker.cursor.open('[');
+        const path_length = checker.path.items.len;
+        var index: usize = 0;
+        while (try members.next()) : (index += 1) {
+            if (index == elements.len) break;
+            try checker.path.print(checker.allocator, "[{d}]", .{index});
+            try checker.value(elements[index].type, depth + 1);
+            checker.path.shrinkRetainingCapacity(path_length);
+        } else if (index == elements.len) return;
+        checker.cursor.position = start;
+        return checker.unexpected(wanted);
+    }
+
+    /// An object with exactly `fields`, each once, in any order; those that are optional may be left out.
     fn object(checker: *Checker, fields: []const abi.Field, depth: usize) Error!void {
         if (depth == json.depth_max) return checker.cursor.fail("the value is nested too deeply");
         const seen = try checker.allocator.alloc(bool, fields.len);
@@ -146,7 +172,7 @@ const Checker = struct {
             checker.path.shrinkRetainingCapacity(path_length);
         }
         for (fields, seen) |*field, was_seen| {
-            if (!was_seen) return checker.misfit("the field \"{s}\" is missing", .{field.name.slice()});
+            if (!was_seen and field.type.unboxed().kind != .optional) return checker.misfit("the field \"{s}\" is missing", .{field.name.slice()});
         }
     }
 

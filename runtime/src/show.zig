@@ -194,6 +194,7 @@ const PartsStack = struct {
 /// As `"{value}"` shows it: a string, also the one that an error holds, is bare.
 pub fn atTop(text: *Text, kind: *const abi.Type, value: *const anyopaque) void {
     switch (kind.kind) {
+        .optional => if (kind.held(value)) |held| atTop(text, kind.element.?, held) else textual.append(text, "none"),
         .string => textual.append(text, load(*const abi.String, value).slice()),
         .@"error" => {
             const held = load(*abi.Error, value);
@@ -225,8 +226,10 @@ pub fn inside(text: *Text, kind: *const abi.Type, value: *const anyopaque) void 
             start(text, &stack, element, bytes + index * element.stride());
         } else {
             const field = &parts.fields[index];
-            textual.append(text, field.name.slice());
-            textual.append(text, ": ");
+            if (field.name.length > 0) { // A tuple's have no names.
+                textual.append(text, field.name.slice());
+                textual.append(text, ": ");
+            }
             start(text, &stack, field.type, field.in(parts.base));
         }
     }
@@ -236,11 +239,22 @@ pub fn inside(text: *Text, kind: *const abi.Type, value: *const anyopaque) void 
 fn start(text: *Text, stack: *PartsStack, given_kind: *const abi.Type, given_value: *const anyopaque) void {
     var kind = given_kind;
     var value = given_value;
-    while (kind.kind == .@"error") { // An Error shows as the value that it holds.
-        const held = load(*abi.Error, value);
-        kind = held.type;
-        value = held.payload();
-    }
+    while (true) switch (kind.kind) { // Some show as the value that they hold.
+        .@"error" => {
+            const held = load(*abi.Error, value);
+            kind = held.type;
+            value = held.payload();
+        },
+        .box => {
+            value = load(*abi.Box, value).value();
+            kind = kind.element.?;
+        },
+        .optional => {
+            value = kind.held(value) orelse return textual.append(text, "none");
+            kind = kind.element.?;
+        },
+        else => break,
+    };
     switch (kind.kind) {
         .int => int(text, load(i64, value)),
         .float => float(text, load(f64, value)),
@@ -271,6 +285,11 @@ fn start(text: *Text, stack: *PartsStack, given_kind: *const abi.Type, given_val
             textual.appendByte(text, '(');
             stack.push(.{ .fields = fields, .base = value, .count = fields.len });
         },
-        .@"error" => unreachable,
+        .tuple => {
+            const fields = kind.fieldSlice();
+            textual.appendByte(text, '(');
+            stack.push(.{ .fields = fields, .base = value, .count = fields.len });
+        },
+        .@"error", .box, .optional => unreachable,
     }
 }

@@ -26,11 +26,12 @@ pub fn retain(kind: *const abi.Type, value: *const anyopaque) void {
     if (kind.counted == 0) return;
     switch (kind.kind) {
         .int, .float, .bool, .nothing, .duration, .instant => {},
-        .string, .array, .task, .agent, .capability, .@"error" => {
+        .string, .array, .box, .task, .agent, .capability, .@"error" => {
             const block = pointerAt(abi.Block, value);
             if (block.count != 0) block.count += 1;
         },
-        .record => for (kind.fieldSlice()) |*field| retain(field.type, field.in(value)),
+        .optional => if (kind.held(value)) |held| retain(kind.element.?, held),
+        .record, .tuple => for (kind.fieldSlice()) |*field| retain(field.type, field.in(value)),
         .sum => for (kind.variantOf(value).fieldSlice()) |*field| retain(field.type, field.in(value)),
     }
 }
@@ -45,9 +46,52 @@ const DeadBlock = packed struct(u64) {
     next: u60, // The address divided by 16; 0 at the end.
 };
 
+/// A dead box keeps no word for its type, so the boxes of each type have a list of their own.
+const DeadBoxes = struct { element: *const abi.Type, first: ?*abi.Box };
+
 const DeadList = struct {
     first: ?*anyopaque = null,
     first_kind: DeadKind = .array,
+    /// A value mostly holds boxes of very few types; more take memory of their own.
+    few_boxes: [4]DeadBoxes = undefined,
+    few_count: usize = 0,
+    more_boxes: []DeadBoxes = &.{},
+    more_count: usize = 0,
+
+    fn pushBox(list: *DeadList, element: *const abi.Type, box: *abi.Box) void {
+        const boxes = list.boxesOf(element);
+        box.count = @bitCast(@as(u64, @intFromPtr(boxes.first)));
+        boxes.first = box;
+    }
+
+    fn boxesOf(list: *DeadList, element: *const abi.Type) *DeadBoxes {
+        for (list.few_boxes[0..list.few_count]) |*boxes| if (boxes.element == element) return boxes;
+        for (list.more_boxes[0..list.more_count]) |*boxes| if (boxes.element == element) return boxes;
+        if (list.few_count < list.few_boxes.len) {
+            list.few_count += 1;
+            list.few_boxes[list.few_count - 1] = .{ .element = element, .first = null };
+            return &list.few_boxes[list.few_count - 1];
+        }
+        if (list.more_count == list.more_boxes.len) {
+            const larger = memory.allocateSlice(DeadBoxes, @max(8, 2 * list.more_count));
+            @memcpy(larger[0..list.more_count], list.more_boxes);
+            memory.freeSlice(DeadBoxes, list.more_boxes);
+            list.more_boxes = larger;
+        }
+        list.more_count += 1;
+        list.more_boxes[list.more_count - 1] = .{ .element = element, .first = null };
+        return &list.more_boxes[list.more_count - 1];
+    }
+
+    fn popBox(list: *DeadList) ?struct { element: *const abi.Type, box: *abi.Box } {
+        for ([_][]DeadBoxes{ list.few_boxes[0..list.few_count], list.more_boxes[0..list.more_count] }) |kinds| {
+            for (kinds) |*boxes| if (boxes.first) |box| {
+                boxes.first = @ptrFromInt(@as(usize, @bitCast(box.count)));
+                return .{ .element = boxes.element, .box = box };
+            };
+        }
+        return null;
+    }
 
     fn push(list: *DeadList, block: *anyopaque, kind: DeadKind) void {
         const link: *DeadBlock = @ptrCast(@alignCast(block));
@@ -90,6 +134,16 @@ pub fn releaseTask(task: *scheduler.Task) void {
 }
 
 fn releaseAll(list: *DeadList) void {
+    releaseBlocks(list);
+    while (list.popBox()) |dead| {
+        drop(list, dead.element, dead.box.value());
+        memory.freeBlock(dead.box);
+        releaseBlocks(list);
+    }
+    memory.freeSlice(DeadBoxes, list.more_boxes);
+}
+
+fn releaseBlocks(list: *DeadList) void {
     while (list.pop()) |item| {
         switch (item.kind) {
             .array => dropElements(list, @ptrCast(@alignCast(item.block))),
@@ -126,13 +180,15 @@ fn drop(list: *DeadList, kind: *const abi.Type, value: *anyopaque) void {
     if (kind.counted == 0) return;
     switch (kind.kind) {
         .int, .float, .bool, .nothing, .duration, .instant => {},
-        .record => for (kind.fieldSlice()) |*field| drop(list, field.type, @constCast(field.in(value))),
+        .optional => if (kind.held(value)) |held| drop(list, kind.element.?, @constCast(held)),
+        .record, .tuple => for (kind.fieldSlice()) |*field| drop(list, field.type, @constCast(field.in(value))),
         .sum => for (kind.variantOf(value).fieldSlice()) |*field| drop(list, field.type, @constCast(field.in(value))),
-        .string, .array, .task, .agent, .capability, .@"error" => {
+        .string, .array, .box, .task, .agent, .capability, .@"error" => {
             const block = pointerAt(anyopaque, value);
             if (!loseOwner(block)) return;
             switch (kind.kind) {
                 .string => memory.freeBlock(block),
+                .box => dropBox(list, kind.element.?, @ptrCast(@alignCast(block))),
                 .array => dropArray(list, kind.element.?, @ptrCast(@alignCast(block))),
                 .task => list.push(block, .task),
                 .agent => list.push(block, .agent),
@@ -142,6 +198,11 @@ fn drop(list: *DeadList, kind: *const abi.Type, value: *anyopaque) void {
             }
         },
     }
+}
+
+fn dropBox(list: *DeadList, element: *const abi.Type, box: *abi.Box) void {
+    if (element.counted == 0) return memory.freeBlock(box);
+    list.pushBox(element, box);
 }
 
 fn dropArray(list: *DeadList, element: *const abi.Type, array: *abi.Array) void {
@@ -229,7 +290,17 @@ fn equalHere(stack: *PairStack, kind: *const abi.Type, left: *const anyopaque, r
         .float => return load(f64, left) == load(f64, right),
         .string => return string.equal(pointerAt(abi.String, left), pointerAt(abi.String, right)),
         .task, .agent, .capability => return pointerAt(abi.Block, left) == pointerAt(abi.Block, right),
-        .record => return equalFields(stack, kind.fieldSlice(), left, right),
+        .optional => {
+            const held = kind.held(left) orelse return kind.held(right) == null;
+            return equalHere(stack, kind.element.?, held, kind.held(right) orelse return false);
+        },
+        .box => {
+            const left_box = pointerAt(abi.Box, left);
+            const right_box = pointerAt(abi.Box, right);
+            stack.push(.{ .payloads = .{ .kind = kind.element.?, .left = left_box.value(), .right = right_box.value() } });
+            return true;
+        },
+        .record, .tuple => return equalFields(stack, kind.fieldSlice(), left, right),
         .sum => {
             if (load(i32, left) != load(i32, right)) return false;
             return equalFields(stack, kind.variantOf(left).fieldSlice(), left, right);

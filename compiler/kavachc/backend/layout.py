@@ -1,8 +1,8 @@
 """How values stand in memory and in registers: the rules of C for a 64-bit Linux, the same for every target.
 
 Members of aggregates have their memory type; only a Bool differs in a register (`i1`, and `i8` in memory). A sum is
-its tag (`i32`) and slots; each field of a variant takes the first slot of its own LLVM type that the variant has not
-taken yet, so that a slot is only ever read as what was written there.
+its tag (`i32`) and slots (an optional a tag, 0 or 1, and its value); each field of a variant takes the first slot of
+its own LLVM type that the variant has not taken yet, so that a slot is only ever read as what was written there.
 """
 
 from __future__ import annotations
@@ -12,7 +12,23 @@ from dataclasses import dataclass
 from kavachc.ir.errors import IrError
 from kavachc.ir.facts import named
 from kavachc.ir.module import Module, Record, Sum
-from kavachc.ir.types import ANSWER, BOOL, ERROR, FLOAT, NOTHING, STRING, Array, IrType, Named, Outcome, Scalar, Task
+from kavachc.ir.types import (
+    ANSWER,
+    BOOL,
+    ERROR,
+    FLOAT,
+    NOTHING,
+    STRING,
+    Array,
+    Box,
+    IrType,
+    Named,
+    Optional,
+    Outcome,
+    Scalar,
+    Task,
+    Tuple,
+)
 
 TAG_TYPE = "i32"
 _WORDS = {"i64": 8, "double": 8, "ptr": 8, TAG_TYPE: 4, "i8": 1}
@@ -25,6 +41,7 @@ HELD_TYPE_OFFSET = 8
 HELD_VALUE_OFFSET = 16
 OUTCOME_ERROR_OFFSET = 8
 OUTCOME_VALUE_OFFSET = 16
+BOX_VALUE_OFFSET = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +80,7 @@ class Layouts:
         return self._extent(self.memory_type(type))[1]
 
     def aggregate(self, type: IrType) -> Aggregate:
-        """Of a record, a sum, an outcome or `answer`."""
+        """Of a record, a tuple, a sum, an optional, an outcome or `answer`."""
         return self._aggregates[self.memory_type(type)]
 
     def stride(self, element: IrType) -> int:
@@ -98,6 +115,10 @@ class Layouts:
             return _SCALAR_TYPES.get(type, "i64")
         if isinstance(type, Named):
             return self._named(type)
+        if isinstance(type, Optional):
+            return self._unnamed([TAG_TYPE, self._member(type.element)])
+        if isinstance(type, Tuple):
+            return self._unnamed([self._member(element) for element in type.elements])
         return "ptr"
 
     def _named(self, type: Named) -> str:
@@ -142,6 +163,10 @@ class Layouts:
             members.append(self.memory_type(type.error))
         if type.value != NOTHING:
             members.append(self.memory_type(type.value))
+        return self._unnamed(members)
+
+    def _unnamed(self, members: list[str]) -> str:
+        """A struct that is known by its members alone."""
         name = "{ " + ", ".join(members) + " }"
         self._aggregates[name] = self._lay_out(members)
         return name
@@ -166,4 +191,4 @@ class Layouts:
 
 def is_pointer(type: IrType, layouts: Layouts) -> bool:
     """Whether a value of the type is a pointer to a counted block."""
-    return isinstance(type, Array | Task) or layouts.memory_type(type) == "ptr"
+    return isinstance(type, Array | Box | Task) or layouts.memory_type(type) == "ptr"

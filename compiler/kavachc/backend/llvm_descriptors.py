@@ -18,9 +18,12 @@ from kavachc.ir.types import (
     NOTHING,
     STRING,
     Array,
+    Box,
     IrType,
     Named,
+    Optional,
     Task,
+    Tuple,
 )
 
 _TEXT = "{ ptr, i64 }"
@@ -32,7 +35,7 @@ _LIMIT = f"{{ {_TEXT}, ptr, i64 }}"
 _AGENT = f"{{ {_TEXT}, {_TEXT}, i64, i32, i32, i32, i32, ptr, i64 }}"
 _PROGRAM = "{ ptr, ptr, ptr, ptr, i64, ptr, ptr }"
 
-_ARRAY, _RECORD, _SUM, _TASK, _AGENT_KIND, _CAPABILITY = 7, 8, 9, 10, 11, 12
+_ARRAY, _RECORD, _SUM, _TASK, _AGENT_KIND, _CAPABILITY, _OPTIONAL, _TUPLE, _BOX = 7, 8, 9, 10, 11, 12, 14, 15, 16
 _SCALAR_KINDS = {INT: 0, FLOAT: 1, BOOL: 2, NOTHING: 3, STRING: 4, DURATION: 5, INSTANT: 6, ERROR: 13}
 _RULE_KINDS = {"condition": 0, "sum_int": 1, "sum_float": 2, "count": 3, "tokens": 4}
 _PROVIDERS = {"Anthropic": 0, "OpenAi": 1}
@@ -77,6 +80,13 @@ class Descriptors:
         variants, variant_count = "null", 0
         if isinstance(type, Array):
             kind, element = _ARRAY, self.type(type.element)
+        elif isinstance(type, Optional | Box):
+            kind, element = _OPTIONAL if isinstance(type, Optional) else _BOX, self.type(type.element)
+        elif isinstance(type, Tuple):
+            kind = _TUPLE
+            offsets = self._layouts.aggregate(type).offsets
+            members = tuple([Field("", element, None) for element in type.elements])
+            fields, field_count = self._fields(members, offsets, f"{type}"), len(members)
         elif isinstance(type, Task):
             kind, element = _TASK, self.type(type.result)
         elif isinstance(type, Named):

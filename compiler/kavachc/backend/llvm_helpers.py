@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from kavachc.backend.layout import LENGTH_OFFSET, Layouts
+from kavachc.backend.layout import BOX_VALUE_OFFSET, LENGTH_OFFSET, Layouts
 from kavachc.backend.llvm_constants import Constants
 from kavachc.backend.llvm_descriptors import Descriptors
 from kavachc.backend.llvm_runtime import LENGTH_RANGE, RuntimeDeclarations, alias_tag
 from kavachc.ir.facts import is_counted, named
-from kavachc.ir.module import Field, Record, Sum
+from kavachc.ir.module import Record, Sum
 from kavachc.ir.panics import CALLS_TOO_DEEP, DIVISION_BY_ZERO, INTEGER_OVERFLOW
-from kavachc.ir.types import ANSWER, BOOL, FLOAT, STRING, Array, IrType, Named, Scalar, Task
+from kavachc.ir.types import ANSWER, BOOL, FLOAT, STRING, Array, Box, IrType, Named, Optional, Scalar, Task, Tuple
 
 PANICS = {"overflow": INTEGER_OVERFLOW, "division": DIVISION_BY_ZERO, "depth": CALLS_TOO_DEEP}
 
@@ -80,6 +80,14 @@ class Helpers:
         memory_type = self._layouts.memory_type(type)
         if type == ANSWER:
             return self._parts(memory_type, [(2, STRING)], of_part, "") + "  ret void\n"
+        if isinstance(type, Tuple):
+            return self._parts(memory_type, list(enumerate(type.elements)), of_part, "") + "  ret void\n"
+        if isinstance(type, Optional):
+            present = self._parts(memory_type, [(1, type.element)], of_part, "")
+            return (
+                f"  %tag = extractvalue {memory_type} %value, 0\n  %present = icmp ne i32 %tag, 0\n"
+                f"  br i1 %present, label %some, label %end\nsome:\n{present}  br label %end\nend:\n  ret void\n"
+            )
         assert isinstance(type, Named)
         declared = named(type.name, self._layouts.module)
         if isinstance(declared, Record):
@@ -121,11 +129,16 @@ class Helpers:
         signature = f"i1 @({register_type} %left, {register_type} %right)"
         if type == STRING:
             return self._function("equal.string", signature, "#0", self._equal_strings)
+        if isinstance(type, Tuple):
+            return self._function(
+                f"equal.{type}", signature, "#0", lambda: self._equal_members(register_type, type.elements)
+            )
         if isinstance(type, Named):
             declared = named(type.name, self._layouts.module)
             if isinstance(declared, Record):
+                types = tuple([field.type for field in declared.fields])
                 return self._function(
-                    f"equal.{type}", signature, "#0", lambda: self._equal_records(register_type, declared.fields)
+                    f"equal.{type}", signature, "#0", lambda: self._equal_members(register_type, types)
                 )
             if isinstance(declared, Sum) and not any(variant.fields for variant in declared.variants):
                 return self._function(f"equal.{type}", signature, "alwaysinline #0", lambda: _equal_tags(register_type))
@@ -145,15 +158,15 @@ class Helpers:
             "differ:\n  ret i1 false\n"
         )
 
-    def _equal_records(self, record_type: str, fields: tuple[Field, ...]) -> str:
+    def _equal_members(self, record_type: str, types: tuple[IrType, ...]) -> str:
         lines: list[str] = []
         result = "true"
-        for number, field in enumerate(fields):
-            memory_type = self._layouts.memory_type(field.type)
+        for number, type in enumerate(types):
+            memory_type = self._layouts.memory_type(type)
             left, right, equal = f"%left{number}", f"%right{number}", f"%equal{number}"
             lines.append(f"  {left} = extractvalue {record_type} %left, {number}\n")
             lines.append(f"  {right} = extractvalue {record_type} %right, {number}\n")
-            comparison = self.comparison(field.type, memory_type, left, right)
+            comparison = self.comparison(type, memory_type, left, right)
             lines.append(f"  {equal} = {comparison}\n  %all{number} = and i1 {result}, {equal}\n")
             result = f"%all{number}"
         return "".join(lines) + f"  ret i1 {result}\n"
@@ -205,6 +218,26 @@ class Helpers:
 
     def grow(self, element: IrType) -> str:
         return self._array("grow", element, "kv_array_grow")
+
+    def unique_box(self, type: Box) -> str:
+        """A box of its own with what the shared one holds, which loses an owner."""
+        element, count = type.element, alias_tag("count")
+        memory_type = self._layouts.memory_type(element)
+        size = BOX_VALUE_OFFSET + self._layouts.size(element)
+
+        def body() -> str:
+            retain = f"  call void {self.retain(element)}({memory_type} %value)\n"
+            return (
+                f"  %made = {self._runtime.call('kv_allocate', str(size))}\n"
+                f"  %from = getelementptr inbounds i8, ptr %box, i64 {BOX_VALUE_OFFSET}\n"
+                f"  %to = getelementptr inbounds i8, ptr %made, i64 {BOX_VALUE_OFFSET}\n"
+                f"  %value = load {memory_type}, ptr %from\n  store {memory_type} %value, ptr %to\n"
+                f"{retain if is_counted(element, self._layouts.module) else ''}"
+                f"  %count = load i64, ptr %box{count}\n  %less = add nsw i64 %count, -1\n"
+                f"  store i64 %less, ptr %box{count}\n  ret ptr %made\n"
+            )
+
+        return self._function(f"unique.{type}", "ptr @(ptr %box)", "cold noinline #0", body)
 
     def _array(self, verb: str, element: IrType, entry: str) -> str:
         def body() -> str:

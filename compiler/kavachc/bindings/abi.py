@@ -36,6 +36,9 @@ class Kind(IntEnum):
     AGENT = 11
     CAPABILITY = 12
     ERROR = 13
+    OPTIONAL = 14
+    TUPLE = 15
+    BOX = 16
 
 
 class Status(IntEnum):
@@ -107,6 +110,10 @@ class Type(Structure):
 
 class Error(Structure):
     _fields_ = (("count", c_int64), ("type", POINTER(Type)))
+
+
+class Box(Structure):
+    _fields_ = (("count", c_int64),)
 
 
 class VTable(Structure):
@@ -262,6 +269,7 @@ STRUCTURES: Final[dict[str, type[Structure]]] = {
     "kv_text_view": TextView,
     "kv_string": String,
     "kv_array": Array,
+    "kv_box": Box,
     "kv_error": Error,
     "kv_vtable": VTable,
     "kv_capability": Capability,
@@ -326,6 +334,7 @@ FUNCTIONS: Final[dict[str, tuple[Any, tuple[Any, ...]]]] = {
     "kv_array_new": (POINTER(Array), (_type, c_int64)),
     "kv_array_unique": (None, (_slot, _type)),
     "kv_array_grow": (None, (_slot, _type)),
+    "kv_array_rest": (POINTER(Array), (POINTER(Array), _type, c_int64)),
     # Errors, panics, output
     "kv_error_new": (POINTER(Error), (_type, c_void_p)),
     "kv_panic": (None, (c_char_p, c_int64, *_place)),

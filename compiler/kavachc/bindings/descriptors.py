@@ -1,7 +1,7 @@
 """Builds the runtime's tables (`kv_type`, `kv_agent`) from plain descriptions, and reads native values back.
 
 Descriptions are compared by identity: one object for one declared type, so that a type may refer to itself through an
-array (give its fields after making it).
+array or a box (give its fields after making it).
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from kavachc.bindings.kept import Kept
 
 _ELEMENTS_OFFSET = 24
 _BYTES_OFFSET = 16
+_BOX_VALUE_OFFSET = 8
 _TAG_SIZE = 4
 
 
@@ -27,6 +28,23 @@ class Basic:
 
 @dataclass(eq=False)
 class ArrayOf:
+    element: Description
+
+
+@dataclass(eq=False)
+class OptionalOf:
+    element: Description
+
+
+@dataclass(eq=False)
+class TupleOf:
+    elements: list[Description]
+
+
+@dataclass(eq=False)
+class BoxOf:
+    """A field through which a type holds itself."""
+
     element: Description
 
 
@@ -63,7 +81,7 @@ class SumOf:
     documentation: str = ""
 
 
-Description = Basic | ArrayOf | TaskOf | RecordOf | SumOf
+Description = Basic | ArrayOf | OptionalOf | TupleOf | BoxOf | TaskOf | RecordOf | SumOf
 
 INT = Basic(Kind.INT)
 FLOAT = Basic(Kind.FLOAT)
@@ -117,6 +135,9 @@ class Descriptors:
     def __init__(self) -> None:
         self.kept = Kept()
         self._types: dict[Description, abi.Type] = {}
+        # What is only pointed to is made last, when all that lies inside one another has its size.
+        self._pointed_to: list[tuple[abi.Type, Description]] = []
+        self._depth = 0
 
     def type(self, description: Description) -> abi.Type:
         """The one kv_type of a description."""
@@ -125,20 +146,43 @@ class Descriptors:
             return found
         made = abi.Type()
         self._types[description] = made  # Before its parts, which may refer to it.
+        self._depth += 1
+        self._fill(made, description)
+        self._depth -= 1
+        while self._depth == 0 and self._pointed_to:
+            holder, element = self._pointed_to.pop()
+            holder.element = pointer(self.type(element))
+        return made
+
+    def _fill(self, made: abi.Type, description: Description) -> None:
         match description:
             case Basic(kind):
                 _set_size(made, kind, 1 if kind in _BYTE_KINDS else 8, kind in _COUNTED_KINDS)
             case ArrayOf(element):
                 _set_size(made, Kind.ARRAY, 8, True)
-                made.element = pointer(self.type(element))
+                self._pointed_to.append((made, element))
+            case OptionalOf(element):
+                held = self.type(element)
+                made.element = pointer(held)
+                alignment = max(_TAG_SIZE, held.alignment)
+                size = _round_up(alignment + held.size, alignment)
+                _set_size(made, Kind.OPTIONAL, size, bool(held.counted), alignment)
+            case TupleOf(elements):
+                layout = self._fields([FieldOf("", element) for element in elements], 0)
+                made.fields = self.kept.table(abi.Field, layout.rows)
+                made.field_count = len(layout.rows)
+                size = _round_up(layout.end, layout.alignment)
+                _set_size(made, Kind.TUPLE, size, layout.counted, layout.alignment)
+            case BoxOf(element):
+                _set_size(made, Kind.BOX, 8, True)
+                self._pointed_to.append((made, element))
             case TaskOf(result):
                 _set_size(made, Kind.TASK, 8, True)
-                made.element = pointer(self.type(result))
+                self._pointed_to.append((made, result))
             case RecordOf():
                 self._fill_record(made, description)
             case SumOf():
                 self._fill_sum(made, description)
-        return made
 
     def agents(self, agents: Iterable[Agent]) -> Any:
         return self.kept.table(abi.Agent, [self._agent(agent) for agent in agents])
@@ -260,6 +304,15 @@ def read_value(description: Description, address: int) -> Any:
             start = block + _ELEMENTS_OFFSET
             length = abi.Array.from_address(block).length
             return [read_value(element, start + index * stride) for index in range(length)]
+        case OptionalOf(element):
+            kind = Descriptors().type(element)
+            is_there = c_int32.from_address(address).value
+            return read_value(element, address + max(_TAG_SIZE, kind.alignment)) if is_there else None
+        case TupleOf(elements):
+            parts = [FieldOf(str(index), element) for index, element in enumerate(elements)]
+            return tuple(_read_fields(parts, 0, address).values())
+        case BoxOf(element):
+            return read_value(element, (c_void_p.from_address(address).value or 0) + _BOX_VALUE_OFFSET)
         case RecordOf(_, fields):
             return _read_fields(fields, 0, address)
         case SumOf(_, variants):

@@ -55,6 +55,8 @@ COMPARISON_CHAIN = Code("K0117", "comparisons cannot be chained", "compare twice
 RANGE_CHAIN = Code("K0118", "a range cannot be part of a range", "a range is `start..end` or `start..=end`")
 KEYWORD_AS_NAME = Code("K0119", "`{word}` is a keyword and cannot be a name", "choose another name")
 NOT_KAVACH = Code("K0122", "`{word}` is not part of Kavach")
+REST_MARK = Code("K0140", "the rest of an array is written `..` in a pattern", "write `..`, or `..name`")
+REST_NOT_LAST = Code("K0141", "`..` stands last in an array pattern", "move it to the end: `[first, ..rest]`")
 RECEIVER_NOT_FIRST = Code("K0120", "`self` can only be the first parameter")
 STRAY_DOCUMENTATION = Code(
     "K0121",
@@ -105,9 +107,18 @@ NOT_ITERABLE = Code("K0310", "`for` cannot go over {a_type}", "it goes over an a
 RANGE_NOT_ALLOWED = Code("K0311", "a range stands only in `for` and in patterns", "write `for i in {range} {{ … }}`")
 HAS_NO_END = Code(
     "K0312",
-    "`{name}` can hold itself only through an array",
-    "hold it in an array, `[{held}]`, which may be empty",
+    "`{name}` has no end: a value of it would hold another `{name}`, and so on",
+    "let a value end: hold `{held}?`, which may be `none`, or `[{held}]`, which may be empty",
 )
+NONE_TYPE = Code(
+    "K0340",
+    "nothing says what is absent in this `none`",
+    "write its type where it is declared, such as `let x: Int? = none`",
+)
+NONE_NOT_WANTED = Code("K0341", "expected {a_type}, but this is `none`")
+NOT_OPTIONAL = Code("K0342", "{what} needs a value that may be `none`, and this is {a_type}")
+NOT_A_TUPLE = Code("K0343", "only a tuple can be taken apart, and this is {a_type}")
+TUPLE_LENGTH = Code("K0344", "this tuple has {wanted}, but {given} taken here")
 TOO_MANY_ARGUMENTS = Code("K0313", "`{name}` takes {wanted}, but {given} given")
 ARGUMENT_MISSING = Code("K0314", "`{name}` needs {missing}")
 ARGUMENT_UNKNOWN = Code("K0315", "`{name}` has no {kind} `{argument}`")
@@ -224,6 +235,7 @@ MATCH_MISSES = Code("K0701", "this `match` misses {missing}", "add {arms}")
 ARM_UNREACHABLE = Code("K0702", "this arm never runs: the arms before it take every value that fits it")
 ALTERNATIVE_UNREACHABLE = Code("K0703", "`{text}` never fits here: what stands before it takes every such value")
 PATTERN_TYPE = Code("K0704", "this pattern fits {a_pattern}, but the value is {a_type}")
+PATTERN_NONE = Code("K0720", "`none` fits only what may be absent, and the value is {a_type}")
 PATTERN_FIELDS = Code("K0705", "`{name}` has {wanted}, but {given} given")
 ALTERNATIVE_BINDS = Code(
     "K0706", "`{name}` cannot be bound here: the other alternatives would leave it without a value"

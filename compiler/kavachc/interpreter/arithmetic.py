@@ -7,7 +7,7 @@ import operator
 from collections.abc import Callable
 
 from kavachc.interpreter.signals import KavachPanic
-from kavachc.interpreter.values import ArrayValue, RecordValue, Value, VariantValue
+from kavachc.interpreter.values import ArrayValue, Present, RecordValue, TupleValue, Value, VariantValue
 from kavachc.semantics import panics
 from kavachc.semantics.typed_ast import ArithmeticOperator, ComparisonOperator, UnaryOperator
 from kavachc.semantics.types import FLOAT, STRING, Type
@@ -147,6 +147,12 @@ def equal(left: Value, right: Value) -> bool:
             if len(one.items) != len(other.items):
                 return False
             pending += zip(one.items, other.items, strict=True)
+        elif isinstance(one, Present):
+            if not isinstance(other, Present):
+                return False
+            pending.append((one.value, other.value))
+        elif isinstance(one, TupleValue):
+            pending += zip(one.fields, other.fields, strict=True)
         elif isinstance(one, RecordValue):
             if not isinstance(other, RecordValue) or one.record is not other.record:
                 return False

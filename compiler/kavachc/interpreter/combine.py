@@ -15,11 +15,14 @@ from kavachc.interpreter.frames import Frame
 from kavachc.interpreter.places import element
 from kavachc.interpreter.show import show
 from kavachc.interpreter.values import (
+    ABSENT,
     AgentHandle,
     ArrayValue,
     CapabilityValue,
     LimitedCapability,
+    Present,
     RecordValue,
+    TupleValue,
     Value,
     VariantValue,
 )
@@ -119,6 +122,13 @@ COMBINE: dict[type, Combination] = {
     typed.Interpolation: Combination(lambda node: node.parts, _interpolation),
     typed.ArrayMake: Combination(
         lambda node: node.elements, lambda _evaluator, _node, _frame, values: ArrayValue(values)
+    ),
+    typed.NoneValue: Combination(_no_children, lambda _evaluator, _node, _frame, _values: ABSENT),
+    typed.ToOptional: Combination(
+        lambda node: (node.value,), lambda _evaluator, _node, _frame, values: Present(values[0])
+    ),
+    typed.TupleMake: Combination(
+        lambda node: node.elements, lambda _evaluator, _node, _frame, values: TupleValue(tuple(values))
     ),
     typed.RecordMake: Combination(_field_values, _record),
     typed.VariantMake: Combination(_field_values, _variant),

@@ -17,9 +17,9 @@ from kavachc.interpreter.host import Host
 from kavachc.interpreter.show import show
 from kavachc.interpreter.signals import Fails, KavachPanic
 from kavachc.interpreter.stack import with_large_stack
-from kavachc.interpreter.values import ArrayValue, RecordValue, Value, VariantValue
+from kavachc.interpreter.values import ABSENT, ArrayValue, RecordValue, TupleValue, Value, VariantValue
 from kavachc.semantics import typed_ast as typed
-from kavachc.semantics.types import BOOL, ERROR, FLOAT, NOTHING, STRING, ArrayType, Type
+from kavachc.semantics.types import BOOL, ERROR, FLOAT, NOTHING, STRING, ArrayType, OptionalType, TupleType, Type
 from kavachc.source import Span
 
 STEPS_MAX = 1_000_000
@@ -128,6 +128,14 @@ def _plain_tree(value: Value, value_type: Type, span: Span, depth: int = 0) -> t
         assert isinstance(value_type, ArrayType)
         elements = tuple(_plain_tree(item, value_type.element, span, depth + 1) for item in value.items)
         return typed.ArrayMake(span, value_type, elements)
+    if isinstance(value_type, OptionalType):
+        if value is ABSENT:
+            return typed.NoneValue(span, value_type)
+        return typed.ToOptional(span, value_type, _plain_tree(value.value, value_type.element, span, depth + 1))
+    if isinstance(value, TupleValue):
+        assert isinstance(value_type, TupleType)
+        parts = zip(value.fields, value_type.elements, strict=True)
+        return typed.TupleMake(span, value_type, tuple([_plain_tree(*part, span, depth + 1) for part in parts]))
     if isinstance(value, RecordValue):
         types = [info.type for info in value.record.fields]
         return typed.RecordMake(span, value_type, value.record, _plain_fields(value, types, span, depth))

@@ -9,11 +9,21 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from kavachc.interpreter.arithmetic import INT_MAX, INT_MIN
-from kavachc.interpreter.values import ArrayValue, RecordValue, Value, VariantValue
+from kavachc.interpreter.values import (
+    ABSENT,
+    Absent,
+    ArrayValue,
+    Present,
+    RecordValue,
+    TupleValue,
+    Value,
+    VariantValue,
+)
 from kavachc.semantics.types import (
     BOOL,
     FLOAT,
@@ -21,8 +31,10 @@ from kavachc.semantics.types import (
     STRING,
     ArrayType,
     FieldInfo,
+    OptionalType,
     RecordType,
     SumType,
+    TupleType,
     Type,
 )
 
@@ -109,6 +121,13 @@ def _value(item: Any, wanted: Type, path: str) -> Value:
         if not isinstance(item, list):
             raise Misfit(f"{path}: expected an array")
         return ArrayValue([_value(part, wanted.element, f"{path}[{index}]") for index, part in enumerate(item)])
+    if isinstance(wanted, OptionalType):
+        return ABSENT if item is None else Present(_value(item, wanted.element, path))
+    if isinstance(wanted, TupleType):
+        if not isinstance(item, list) or len(item) != len(wanted.elements):
+            raise Misfit(f"{path}: expected an array of {len(wanted.elements)} elements")
+        parts = enumerate(zip(item, wanted.elements, strict=True))
+        return TupleValue(tuple([_value(part, type_, f"{path}[{index}]") for index, (part, type_) in parts]))
     if isinstance(wanted, RecordType):
         return RecordValue(wanted, _fields(item, wanted.fields, path))
     if isinstance(wanted, SumType):
@@ -139,7 +158,7 @@ def _string(item: Any, path: str) -> str:
 
 
 def _fields(item: Any, fields: list[FieldInfo] | tuple[FieldInfo, ...], path: str) -> tuple[Value, ...]:
-    """The values of exactly these fields, each given once, in any order."""
+    """The values of exactly these fields, each given once, in any order; an optional one may be left out."""
     if not isinstance(item, Object):
         raise Misfit(f"{path}: expected an object")
     names = [name for name, _ in item.members]
@@ -151,9 +170,9 @@ def _fields(item: Any, fields: list[FieldInfo] | tuple[FieldInfo, ...], path: st
             raise Misfit(f"{path}: the field {name} is given twice")
     given = dict(item.members)
     for info in fields:
-        if info.name not in given:
+        if info.name not in given and not isinstance(info.type, OptionalType):
             raise Misfit(f"{path}: the field {info.name} is missing")
-    return tuple(_value(given[info.name], info.type, f"{path}.{info.name}") for info in fields)
+    return tuple(_value(given.get(info.name), info.type, f"{path}.{info.name}") for info in fields)
 
 
 def _variant(item: Any, wanted: SumType, path: str) -> VariantValue:
@@ -171,24 +190,53 @@ def _variant(item: Any, wanted: SumType, path: str) -> VariantValue:
     raise Misfit(f"{path}: expected one of {names}")
 
 
-def sample_value(wanted: Type, around: tuple[Type, ...] = ()) -> Value:
+def sample_value(wanted: Type) -> Value:
     """The first legal value of a type, which a dry run answers (spec 8.4.dry-run)."""
-    if wanted is BOOL:
-        return True
-    if wanted is INT:
-        return 1
-    if wanted is FLOAT:
-        return 1.0
-    if wanted is STRING:
-        return "text"
-    around = (*around, wanted)
+    value = _sample(wanted, ())
+    assert value is not ENDLESS, f"no value of {wanted} ends"
+    return value
+
+
+# Stands for a sample that would hold another of a type that is being made, and so on without end.
+ENDLESS = object()
+SAMPLES: dict[Type, Value] = {BOOL: True, INT: 1, FLOAT: 1.0, STRING: "text"}
+
+
+def _sample(wanted: Type, around: tuple[Type, ...]) -> Value:
+    """`around` are the types being made, none of which the sample may need."""
+    if wanted in SAMPLES:
+        return SAMPLES[wanted]
     if isinstance(wanted, ArrayType):
-        # One element, except where that would hold itself without end.
-        return ArrayValue([] if wanted.element in around else [sample_value(wanted.element, around)])
+        element = _sample(wanted.element, around)
+        return ArrayValue([] if element is ENDLESS else [element])
+    if isinstance(wanted, OptionalType):
+        held = _sample(wanted.element, around)
+        return ABSENT if held is ENDLESS else Present(held)
+    if isinstance(wanted, TupleType):
+        elements = _samples(wanted.elements, around)
+        return ENDLESS if elements is None else TupleValue(elements)
+    if wanted in around:
+        return ENDLESS
+    around = (*around, wanted)
     if isinstance(wanted, RecordType):
-        return RecordValue(wanted, tuple(sample_value(info.type, around) for info in wanted.fields))
+        fields = _samples([info.type for info in wanted.fields], around)
+        return ENDLESS if fields is None else RecordValue(wanted, fields)
     assert isinstance(wanted, SumType), f"{wanted} cannot be asked for"
-    return VariantValue(wanted, 0, tuple(sample_value(info.type, around) for info in wanted.variants[0].fields))
+    for index, info in enumerate(wanted.variants):
+        fields = _samples([part.type for part in info.fields], around)
+        if fields is not None:
+            return VariantValue(wanted, index, fields)
+    return ENDLESS
+
+
+def _samples(types: Iterable[Type], around: tuple[Type, ...]) -> tuple[Value, ...] | None:
+    """A sample of each type, None when one has no end."""
+    values: list[Value] = []
+    for type_ in types:
+        values.append(_sample(type_, around))
+        if values[-1] is ENDLESS:
+            return None
+    return tuple(values)
 
 
 def encode(value: Value) -> str:
@@ -199,6 +247,12 @@ def encode(value: Value) -> str:
 def _plain(value: Value) -> Any:
     if isinstance(value, ArrayValue):
         return [_plain(item) for item in value.items]
+    if isinstance(value, Present):
+        return _plain(value.value)
+    if isinstance(value, Absent):
+        return None
+    if isinstance(value, TupleValue):
+        return [_plain(item) for item in value.fields]
     if isinstance(value, RecordValue):
         return {info.name: _plain(item) for info, item in zip(value.record.fields, value.fields, strict=True)}
     if isinstance(value, VariantValue):

@@ -12,6 +12,7 @@ from kavachc.interpreter.frames import Frame, Steps
 from kavachc.interpreter.patterns import matches
 from kavachc.interpreter.signals import Breaks, Continues, Fails, Leaves, Returns
 from kavachc.interpreter.statements import indexes_of, run_block
+from kavachc.interpreter.values import Present
 from kavachc.semantics import typed_ast as typed
 
 if TYPE_CHECKING:
@@ -71,7 +72,8 @@ def _try(evaluator: Evaluator, node: typed.Try, frame: Frame) -> Steps:
 
 def _catch(evaluator: Evaluator, node: typed.Catch, frame: Frame) -> Steps:
     try:
-        return (yield from evaluator.expression(node.operand, frame))
+        value = yield from evaluator.expression(node.operand, frame)
+        return Present(value) if node.wraps else value
     except Fails as failure:
         error = failure.error
     if node.binder is not None:

@@ -4,8 +4,21 @@ from __future__ import annotations
 
 from kavachc.bindings import descriptors as native
 from kavachc.bindings.abi import Mode, Provider, RuleKind, UnderWay
+from kavachc.semantics.holding import reaches
 from kavachc.semantics.typed_ast import Agent, Limit, Rule
-from kavachc.semantics.types import BOOL, FLOAT, INT, STRING, ArrayType, FieldInfo, RecordType, SumType, Type
+from kavachc.semantics.types import (
+    BOOL,
+    FLOAT,
+    INT,
+    STRING,
+    ArrayType,
+    FieldInfo,
+    OptionalType,
+    RecordType,
+    SumType,
+    TupleType,
+    Type,
+)
 
 PLAIN: dict[Type, native.Description] = {
     INT: native.INT,
@@ -33,21 +46,30 @@ class Descriptions:
         if isinstance(wanted, ArrayType):
             made = native.ArrayOf(self.of(wanted.element))
             self._made[wanted] = made
+        elif isinstance(wanted, OptionalType):
+            self._made[wanted] = made = native.OptionalOf(self.of(wanted.element))
+        elif isinstance(wanted, TupleType):
+            self._made[wanted] = made = native.TupleOf([self.of(element) for element in wanted.elements])
         elif isinstance(wanted, RecordType):
             # Known before its fields are described, which may refer to it.
             self._made[wanted] = made = native.RecordOf(wanted.name, documentation=wanted.documentation or "")
-            made.fields += self._fields(wanted.fields)
+            made.fields += self._fields(wanted, wanted.fields)
         else:
             assert isinstance(wanted, SumType), f"{wanted} cannot be asked for"
             self._made[wanted] = made = native.SumOf(wanted.name, documentation=wanted.documentation or "")
             made.variants += [
-                native.VariantOf(info.name, self._fields(info.fields), info.documentation or "")
+                native.VariantOf(info.name, self._fields(wanted, info.fields), info.documentation or "")
                 for info in wanted.variants
             ]
         return made
 
-    def _fields(self, fields: list[FieldInfo] | tuple[FieldInfo, ...]) -> list[native.FieldOf]:
-        return [native.FieldOf(info.name, self.of(info.type), info.documentation or "") for info in fields]
+    def _fields(self, holder: Type, fields: list[FieldInfo] | tuple[FieldInfo, ...]) -> list[native.FieldOf]:
+        return [native.FieldOf(info.name, self._field(info.type, holder), info.documentation or "") for info in fields]
+
+    def _field(self, wanted: Type, holder: Type) -> native.Description:
+        """A field through which a type holds itself is stored apart."""
+        made = self.of(wanted)
+        return native.BoxOf(made) if reaches(wanted, holder) else made
 
 
 def agent_row(agent: Agent) -> native.Agent:

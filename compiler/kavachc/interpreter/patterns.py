@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from itertools import repeat
+
 from kavachc.interpreter.frames import Frame
-from kavachc.interpreter.values import RecordValue, Value, VariantValue
+from kavachc.interpreter.values import ABSENT, ArrayValue, RecordValue, Value, VariantValue
 from kavachc.semantics import typed_ast as typed
 
 
@@ -22,6 +24,14 @@ def matches(pattern: typed.Pattern, value: Value, frame: Frame) -> bool:
             return value.variant == pattern.variant and _fields_match(pattern.fields, value, frame)
         case typed.RecordPattern():
             return _fields_match(pattern.fields, value, frame)
+        case typed.NonePattern():
+            return value is ABSENT
+        case typed.PresentPattern():
+            return value is not ABSENT and matches(pattern.inner, value.value, frame)
+        case typed.TuplePattern():
+            return all(map(matches, pattern.elements, value.fields, repeat(frame)))
+        case typed.ArrayPattern():
+            return _array_matches(pattern, value, frame)
         case typed.ErrorPattern():
             held = value.sum if isinstance(value, VariantValue) else value.record
             return held is pattern.held and matches(pattern.inner, value, frame)
@@ -33,3 +43,14 @@ def _fields_match(
     fields: tuple[tuple[int, typed.Pattern], ...], value: RecordValue | VariantValue, frame: Frame
 ) -> bool:
     return all(matches(pattern, value.fields[index], frame) for index, pattern in fields)
+
+
+def _array_matches(pattern: typed.ArrayPattern, value: ArrayValue, frame: Frame) -> bool:
+    length = len(pattern.elements)
+    if len(value.items) < length or (len(value.items) > length and not pattern.is_open):
+        return False
+    if not all(map(matches, pattern.elements, value.items[:length], repeat(frame))):
+        return False
+    if pattern.rest is not None:
+        frame.values[pattern.rest] = ArrayValue(value.items[length:])
+    return True

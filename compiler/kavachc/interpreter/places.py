@@ -17,8 +17,9 @@ from kavachc.interpreter.frames import Frame
 from kavachc.interpreter.signals import KavachPanic
 from kavachc.interpreter.values import ArrayValue, RecordValue, Value
 from kavachc.semantics import panics
+from kavachc.semantics.holding import held
 from kavachc.semantics.typed_ast import FieldStep, IndexStep, Place
-from kavachc.semantics.types import ERROR, AgentType, ArrayType, CapabilityType, RecordType, SumType, Type
+from kavachc.semantics.types import ERROR, AgentType, ArrayType, CapabilityType, Type
 from kavachc.source import Span
 
 # From what stands at a place, and the token of the place's variable, to what stands there next.
@@ -91,18 +92,15 @@ def _own(array: ArrayValue, owner: object) -> ArrayValue:
     return array if array.owner is owner else ArrayValue(list(array.items), owner)
 
 
-def may_hold_array(held: Type) -> bool:
+def may_hold_array(type_: Type) -> bool:
     """Whether a value of the type may hold an array anywhere inside, so that reading it gives it away."""
-    seen: set[RecordType | SumType] = set()
-    pending = [held]
+    seen: set[Type] = set()
+    pending = [type_]
     while pending:
         item = pending.pop()
         if item is ERROR or isinstance(item, ArrayType | AgentType | CapabilityType):
             return True
-        if isinstance(item, RecordType) and item not in seen:
+        if item not in seen:
             seen.add(item)
-            pending += [info.type for info in item.fields]
-        if isinstance(item, SumType) and item not in seen:
-            seen.add(item)
-            pending += [info.type for variant in item.variants for info in variant.fields]
+            pending += held(item)
     return False

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from datetime import UTC, datetime, timedelta
 
-from kavachc.interpreter.values import Value
+from kavachc.interpreter.values import ABSENT, Value
 from kavachc.semantics.types import (
     BOOL,
     DURATION,
@@ -17,8 +17,10 @@ from kavachc.semantics.types import (
     STRING,
     ArrayType,
     FieldInfo,
+    OptionalType,
     RecordType,
     SumType,
+    TupleType,
     Type,
 )
 
@@ -36,7 +38,9 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def show(value: Value, value_type: Type) -> str:
-    """The text of `value`: a String stands bare."""
+    """The text of `value`: a String stands bare, an optional as what it holds."""
+    while isinstance(value_type, OptionalType) and value is not ABSENT:
+        value, value_type = value.value, value_type.element
     return value if value_type is STRING else show_inside(value, value_type)
 
 
@@ -61,6 +65,15 @@ def show_inside(value: Value, value_type: Type) -> str:
                 parts += [(None, ", ")] if index else []
                 parts.append((kind.element, element))
             pending += reversed([*parts, (None, "]")])
+        elif isinstance(kind, OptionalType):
+            pending.append((None, "none") if item is ABSENT else (kind.element, item.value))
+        elif isinstance(kind, TupleType):
+            pieces.append("(")
+            parts = []
+            for index, element in enumerate(item.fields):
+                parts += [(None, ", ")] if index else []
+                parts.append((kind.elements[index], element))
+            pending += reversed([*parts, (None, ")")])
         elif isinstance(kind, RecordType):
             pieces.append(kind.name)
             pending += reversed(_fields(kind.fields, item.fields))

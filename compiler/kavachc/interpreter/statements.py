@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from kavachc.interpreter import arithmetic
 from kavachc.interpreter.frames import Frame, Steps
+from kavachc.interpreter.patterns import matches
 from kavachc.interpreter.places import read_place, store
 from kavachc.interpreter.signals import Breaks, Continues
 from kavachc.interpreter.values import Value
@@ -32,6 +33,12 @@ def _expression(evaluator: Evaluator, statement: typed.ExpressionStatement, fram
 
 def _declare(evaluator: Evaluator, statement: typed.Declare, frame: Frame) -> Steps:
     frame.values[statement.local] = yield from evaluator.expression(statement.value, frame)
+
+
+def _take_apart(evaluator: Evaluator, statement: typed.TakeApart, frame: Frame) -> Steps:
+    value = yield from evaluator.expression(statement.value, frame)
+    fits = matches(statement.pattern, value, frame)
+    assert fits, "the checker has shown that it fits"
 
 
 def _assign(evaluator: Evaluator, statement: typed.Assign, frame: Frame) -> Steps:
@@ -94,6 +101,7 @@ def _while(evaluator: Evaluator, loop: typed.While, frame: Frame) -> Steps:
 STATEMENTS: dict[type, Callable[[Evaluator, Any, Frame], Steps]] = {
     typed.ExpressionStatement: _expression,
     typed.Declare: _declare,
+    typed.TakeApart: _take_apart,
     typed.Assign: _assign,
     typed.ForRange: _for_range,
     typed.ForEach: _for_each,

@@ -3,8 +3,8 @@
 Int, Duration and Instant are `int`, Float `float`, Bool `bool`, String `str`, the value of nothing `None`. The other
 values are the classes below. An error is the value itself: `ToError` changes nothing.
 
-Records and variants never change. An array changes in place only for the one variable that owns it (`places.py`);
-to everyone else it never changes either. So no two names ever share state.
+Optionals, tuples, records and variants never change. An array changes in place only for the one variable that owns it
+(`places.py`); to everyone else it never changes either. So no two names ever share state.
 """
 
 from __future__ import annotations
@@ -25,6 +25,26 @@ class ArrayValue:
 
     items: list[Value]
     owner: object | None = None
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Present:
+    """A value of an optional type that is there."""
+
+    value: Value
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Absent:
+    """`none`: `ABSENT` is the only one."""
+
+
+ABSENT = Absent()
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class TupleValue:
+    fields: tuple[Value, ...]
 
 
 @dataclass(frozen=True, eq=False, slots=True)

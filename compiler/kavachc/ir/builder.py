@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kavachc.ir.errors import IrError
-from kavachc.ir.facts import is_counted
+from kavachc.ir.facts import is_counted, member_types, variant_of
 from kavachc.ir.module import Attribute, Block, Cases, Function, Instruction, Local, Location, Module, Value
 from kavachc.ir.ops import OPS
-from kavachc.ir.types import INT, Array, IrType
+from kavachc.ir.types import INT, Address, Array, Box, IrType
 from kavachc.ir.typing_rules import result_type
 
 
@@ -158,7 +158,10 @@ class FunctionBuilder:
         return self.emit("local.address", attributes=(local,))
 
     def field_address(self, address: Value, field: int) -> Value:
-        return self.emit("field.address", address, attributes=(field,))
+        """Where the field itself is, also where it is stored in a box."""
+        found = self.emit("field.address", address, attributes=(field,))
+        is_box = isinstance(found.type, Address) and isinstance(found.type.target, Box)
+        return self.emit("box.address", found) if is_box else found
 
     def element_address(self, address: Value, index: Value, location: Location | None = None) -> Value:
         return self.emit("element.address", address, index, location=location)
@@ -193,20 +196,43 @@ class FunctionBuilder:
     # Records, sums, arrays, errors.
 
     def record_make(self, type: IrType, fields: Sequence[Value]) -> Value:
-        """`fields` in the record's order."""
-        return self.emit("record.make", *fields, type=type)
+        """`fields` in the order of the record or tuple; those that it stores in boxes are put there."""
+        return self.emit("record.make", *self._boxed(fields, member_types(type, self.module)), type=type)
 
     def record_get(self, record: Value, field: int) -> Value:
-        return self.emit("record.get", record, attributes=(field,))
+        """The field itself, also where it is stored in a box."""
+        return self._unboxed(self.emit("record.get", record, attributes=(field,)))
+
+    def _boxed(self, values: Sequence[Value], wanted: Sequence[IrType]) -> list[Value]:
+        return [
+            self.emit("box.make", value) if isinstance(type, Box) else value
+            for value, type in zip(values, wanted, strict=True)
+        ]
+
+    def _unboxed(self, value: Value) -> Value:
+        return self.emit("box.get", value) if isinstance(value.type, Box) else value
 
     def variant_make(self, type: IrType, variant: int, fields: Sequence[Value]) -> Value:
-        return self.emit("variant.make", *fields, attributes=(variant,), type=type)
+        wanted = [field.type for field in variant_of(type, variant, self.module).fields]
+        return self.emit("variant.make", *self._boxed(fields, wanted), attributes=(variant,), type=type)
 
     def variant_tag(self, value: Value) -> Value:
         return self.emit("variant.tag", value)
 
     def variant_get(self, value: Value, variant: int, field: int) -> Value:
-        return self.emit("variant.get", value, attributes=(variant, field))
+        return self._unboxed(self.emit("variant.get", value, attributes=(variant, field)))
+
+    def optional_none(self, type: IrType) -> Value:
+        return self.emit("optional.none", type=type)
+
+    def optional_some(self, value: Value) -> Value:
+        return self.emit("optional.some", value)
+
+    def optional_is(self, value: Value) -> Value:
+        return self.emit("optional.is", value)
+
+    def optional_get(self, value: Value) -> Value:
+        return self.emit("optional.get", value)
 
     def array_make(self, element: IrType, elements: Sequence[Value]) -> Value:
         return self.emit("array.make", *elements, type=Array(element))
@@ -216,6 +242,9 @@ class FunctionBuilder:
 
     def array_get(self, array: Value, index: Value, location: Location | None = None) -> Value:
         return self.emit("array.get", array, index, location=location)
+
+    def array_rest(self, array: Value, start: Value) -> Value:
+        return self.emit("array.rest", array, start)
 
     def array_at(self, array: Value, index: Value) -> Value:
         return self.emit("array.at", array, index)

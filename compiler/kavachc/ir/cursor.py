@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import NoReturn
 
 from kavachc.ir.errors import IrTextError
 from kavachc.ir.module import Location
 from kavachc.ir.text import string_value
-from kavachc.ir.types import SCALARS, Address, Array, IrType, Named, Outcome, Task
+from kavachc.ir.types import SCALARS, Address, Array, Box, IrType, Named, Optional, Outcome, Task, Tuple
 
 _NAME = r"[^\W\d]\w*(?:\.[^\W\d]\w*)*"
 _STRING = r'"(?:[^"\\\n]|\\.)*"'
@@ -24,6 +25,9 @@ _WORD = re.compile(
     |(?P<sign>///|->|==|!=|<=|>=|[<>(){{}}\[\]:,=!])""",
     re.VERBOSE,
 )
+
+# The types that are written `word<T>`.
+_APPLIED: dict[str, Callable[[IrType], IrType]] = {"task": Task, "address": Address, "optional": Optional, "box": Box}
 
 
 class Cursor:
@@ -140,12 +144,18 @@ class Cursor:
             element = self.type()
             self.expect("]")
             return Array(element)
+        if self.accept("("):
+            elements = [self.type()]
+            while self.accept(","):
+                elements.append(self.type())
+            self.expect(")")
+            return Tuple(tuple(elements))
         if self.kind != "name":
             self.fail("a type")
         word = self.advance()
         if word in SCALARS:
             return SCALARS[word]
-        if word not in ("task", "outcome", "address"):
+        if word not in _APPLIED and word != "outcome":
             raise IrTextError(self.line, f"a type is wanted, not {word}")
         self.expect("<")
         inner = self.type()
@@ -153,4 +163,4 @@ class Cursor:
         self.expect(">")
         if word == "outcome":
             return Outcome(inner, error)
-        return Task(inner) if word == "task" else Address(inner)
+        return _APPLIED[word](inner)

@@ -4,7 +4,22 @@ from __future__ import annotations
 
 from kavachc.ir.errors import IrError
 from kavachc.ir.module import Agent, Capability, Field, Function, Method, Module, Record, Sum, Variant
-from kavachc.ir.types import ANSWER, ERROR, STRING, Address, Array, IrType, Named, Outcome, Scalar, Task
+from kavachc.ir.types import (
+    ANSWER,
+    ERROR,
+    STRING,
+    Address,
+    Array,
+    Box,
+    IrType,
+    Named,
+    Optional,
+    Outcome,
+    Scalar,
+    Task,
+    Tuple,
+    made_of,
+)
 
 _COUNTED_SCALARS = frozenset({STRING, ERROR, ANSWER})
 
@@ -13,16 +28,16 @@ def is_counted(type: IrType, module: Module) -> bool:
     """Whether a value of `type` is, or holds, a counted block, so that it must be copied and released.
 
     The tables of records and sums must be complete: answers for names are kept in `module.counted_names`. A type
-    that contains itself without an array between is boxed where it does, and so is counted.
+    that contains itself has boxes or arrays where it does, and so is counted.
     """
     if isinstance(type, Scalar):
         return type in _COUNTED_SCALARS
     if isinstance(type, Named):
         known = module.counted_names.get(type.name)
         return _is_name_counted(type.name, module, set()) if known is None else known
-    if isinstance(type, Outcome):
-        return is_counted(type.value, module) or (type.error is not None and is_counted(type.error, module))
-    return isinstance(type, Array | Task)
+    if isinstance(type, Outcome | Optional | Tuple):
+        return any(is_counted(part, module) for part in made_of(type))
+    return isinstance(type, Array | Box | Task)
 
 
 def _is_name_counted(name: str, module: Module, open_names: set[str]) -> bool:
@@ -33,16 +48,21 @@ def _is_name_counted(name: str, module: Module, open_names: set[str]) -> bool:
         return known
     open_names.add(name)
     if name in module.records or name in module.sums:
-        counted = any(
-            _is_name_counted(part.name, module, open_names) if isinstance(part, Named) else is_counted(part, module)
-            for part in part_types(name, module)
-        )
+        counted = any(_is_part_counted(part, module, open_names) for part in part_types(name, module))
     else:
         named(name, module)
         counted = True
     open_names.discard(name)
     module.counted_names[name] = counted
     return counted
+
+
+def _is_part_counted(type: IrType, module: Module, open_names: set[str]) -> bool:
+    if isinstance(type, Named):
+        return _is_name_counted(type.name, module, open_names)
+    if isinstance(type, Optional | Tuple):
+        return any(_is_part_counted(part, module, open_names) for part in made_of(type))
+    return is_counted(type, module)
 
 
 def part_types(name: str, module: Module) -> list[IrType]:
@@ -68,6 +88,20 @@ def record_of(type: IrType, module: Module) -> Record:
     if found is None:
         raise IrError(f"{type} is no record")
     return found
+
+
+def member_types(type: IrType, module: Module) -> list[IrType]:
+    """The types of a record's fields, or of a tuple's elements."""
+    if isinstance(type, Tuple):
+        return list(type.elements)
+    return [field.type for field in record_of(type, module).fields]
+
+
+def member_type(type: IrType, index: int, module: Module) -> IrType:
+    members = member_types(type, module)
+    if not 0 <= index < len(members):
+        raise IrError(f"{type} has no field {index}")
+    return members[index]
 
 
 def variant_of(type: IrType, index: int, module: Module) -> Variant:

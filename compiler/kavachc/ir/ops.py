@@ -1,10 +1,10 @@
 """Every operation of the IR, one row each: the builder's checks, the printer, the parser, the verifier, the passes
 and the LLVM emitter all read this table.
 
-Ownership. A value whose type is counted (strings, arrays, tasks, errors, agents, capabilities, answers, and records,
-sums and outcomes that hold one) is owned or borrowed. An owned value is consumed exactly once on every path to an
-exit; a borrowed one lives as long as what it was taken from and is made owned by `copy`. Panics exit without
-cleaning up.
+Ownership. A value whose type is counted (strings, arrays, boxes, tasks, errors, agents, capabilities, answers, and
+records, sums, optionals, tuples and outcomes that hold one) is owned or borrowed. An owned value is consumed exactly
+once on every path to an exit; a borrowed one lives as long as what it was taken from and is made owned by `copy`.
+Panics exit without cleaning up.
 
 Locals are variables, empty or holding an owned value: `local.set` fills an empty one, `local.take` empties it,
 `local.get` borrows, `local.address` needs it to be full. `drop`ping a local is `release(local.take)`.
@@ -64,6 +64,7 @@ _ROWS = (
     # Addresses. `store` releases what stood there.
     Op("field.address", "b", "borrowed", ("field",), pure=True),
     Op("element.address", "bb", "borrowed", panics=True),  # makes the array there its own first; index checked
+    Op("box.address", "b", "borrowed"),  # from the address of a box to its value; makes the box there its own first
     Op("load", "b", "borrowed"),
     Op("store", "bc", "none"),
     Op("array.push", "bc", "none"),  # the address of an array, an element
@@ -96,16 +97,23 @@ _ROWS = (
     # Strings.
     Op("string.concat", "bb", "owned", pure=True),
     Op("text.make", "b*", "owned", pure=True),  # the operands as they show, one after the other
-    # Records, sums, arrays.
+    # Records (and tuples), sums, optionals, boxes, arrays.
     Op("record.make", "c*", "owned", pure=True),
     Op("record.get", "b", "borrowed", ("field",), pure=True),
     Op("variant.make", "c*", "owned", ("variant",), pure=True),
     Op("variant.tag", "b", "owned", pure=True),
     Op("variant.get", "b", "borrowed", ("variant", "field"), pure=True),  # the tag is known to be `variant`
+    Op("optional.none", "", "owned", pure=True),
+    Op("optional.some", "c", "owned", pure=True),
+    Op("optional.is", "b", "owned", pure=True),  # is a value there
+    Op("optional.get", "b", "borrowed", pure=True),  # a value is known to be there
+    Op("box.make", "c", "owned", pure=True),
+    Op("box.get", "b", "borrowed", pure=True),
     Op("array.make", "c*", "owned", pure=True),
     Op("array.length", "b", "owned", pure=True),
     Op("array.get", "bb", "borrowed", panics=True),
     Op("array.at", "bb", "borrowed", pure=True),  # unchecked: for loops over the array's own length
+    Op("array.rest", "bb", "owned", pure=True),  # the elements from a place on, which is at most the length
     # Errors.
     Op("error.make", "c", "owned", pure=True),
     Op("error.is", "b", "owned", ("type",), pure=True),

@@ -137,7 +137,7 @@ class _Checker:
                     self._consume(operand, state)
         if op.name.startswith("local."):
             self._step_local(instruction, state)
-        elif op.name in ("store", "array.push", "element.address"):
+        elif op.name in ("store", "array.push", "element.address", "box.address"):
             address = instruction.operands[0]
             root = self._roots[address]
             assert isinstance(root, Local)
@@ -204,7 +204,7 @@ class _Checker:
                 return
             root = found
         self._roots[result] = root
-        is_element = instruction.op.name == "element.address"
+        is_element = instruction.op.name in ("element.address", "box.address")
         self._standing.make(Standing(result, root, origin if is_address else None, is_address, is_element))
 
     def _check_exit(self, state: _State) -> None:

@@ -50,6 +50,7 @@ _ROWS = (
     RuntimeCall("kv_array_new", ("pointer", "int64"), "pointer", "allocates"),
     RuntimeCall("kv_array_unique", ("pointer", "pointer"), "none"),
     RuntimeCall("kv_array_grow", ("pointer", "pointer"), "none"),
+    RuntimeCall("kv_array_rest", ("pointer", "pointer", "int64"), "pointer", "allocates"),
     # Errors and panics.
     RuntimeCall("kv_error_new", ("pointer", "pointer"), "pointer", "allocates"),
     RuntimeCall("kv_panic", ("pointer", "int64", "pointer", "int64"), "none", "ends"),

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from kavachc.ir.errors import IrError
 from kavachc.ir.facts import is_plain
 from kavachc.ir.module import Block, Function, Local, Module, Vtable
-from kavachc.ir.types import ERROR, NOTHING, Address, Array, IrType, Named, Outcome, Scalar, Task
+from kavachc.ir.types import ERROR, NOTHING, IrType, Named, made_of
 
 _RULE_KINDS = ("condition", "sum_int", "sum_float", "count", "tokens")
 
@@ -22,15 +22,10 @@ class TypeChecker:
     def check(self, type: IrType) -> None:
         if type in self._right:
             return
-        if isinstance(type, Named):
-            if type.name not in self._names:
-                raise IrError(f"there is no type {type}")
-        elif isinstance(type, Outcome):
-            self.check_plain(type.value)
-            if type.error is not None:
-                self.check_plain(type.error)
-        elif not isinstance(type, Scalar):
-            self.check_plain(_part(type))
+        if isinstance(type, Named) and type.name not in self._names:
+            raise IrError(f"there is no type {type}")
+        for part in made_of(type):
+            self.check_plain(part)
         self._right.add(type)
 
     def check_plain(self, type: IrType) -> None:
@@ -38,12 +33,6 @@ class TypeChecker:
         if not is_plain(type):
             raise IrError(f"{type} cannot be kept")
         self.check(type)
-
-
-def _part(type: Array | Task | Address) -> IrType:
-    if isinstance(type, Array):
-        return type.element
-    return type.result if isinstance(type, Task) else type.target
 
 
 def check_tables(module: Module, types: TypeChecker) -> None:

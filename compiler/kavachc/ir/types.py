@@ -1,6 +1,7 @@
 """The types of IR values.
 
-Text form: `int float bool nothing string duration instant error answer`, `[T]`, `task<T>`, `$Name` for the
+Text form: `int float bool nothing string duration instant error answer`, `[T]`, `optional<T>`, `(A, B)` for tuples,
+`box<T>` for a counted block that holds one value, `task<T>`, `$Name` for the
 records, sums, agents and capabilities of the module, `outcome<T, E>` (`outcome<T>` when there is no error), and
 `address<T>`. Names that are not plain words are quoted (`text.py`).
 """
@@ -44,6 +45,34 @@ class Array:
 
 
 @dataclass(frozen=True, slots=True)
+class Optional:
+    element: IrType
+
+    def __str__(self) -> str:
+        return f"optional<{self.element}>"
+
+
+@dataclass(frozen=True, slots=True)
+class Tuple:
+    """Of two elements or more."""
+
+    elements: tuple[IrType, ...]
+
+    def __str__(self) -> str:
+        return f"({', '.join(map(str, self.elements))})"
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A field of a recursive record or sum, stored apart; only fields have this type, and what is taken from them."""
+
+    element: IrType
+
+    def __str__(self) -> str:
+        return f"box<{self.element}>"
+
+
+@dataclass(frozen=True, slots=True)
 class Task:
     result: IrType
 
@@ -82,4 +111,19 @@ class Address:
         return f"address<{self.target}>"
 
 
-IrType: TypeAlias = Scalar | Array | Task | Named | Outcome | Address
+IrType: TypeAlias = Scalar | Array | Optional | Tuple | Box | Task | Named | Outcome | Address
+
+
+def made_of(type: IrType) -> tuple[IrType, ...]:
+    """The types that a type is written with."""
+    if isinstance(type, Array | Optional | Box):
+        return (type.element,)
+    if isinstance(type, Tuple):
+        return type.elements
+    if isinstance(type, Task):
+        return (type.result,)
+    if isinstance(type, Address):
+        return (type.target,)
+    if isinstance(type, Outcome):
+        return (type.value,) if type.error is None else (type.value, type.error)
+    return ()

@@ -3,9 +3,24 @@
 from __future__ import annotations
 
 from kavachc.ir.errors import IrError
-from kavachc.ir.facts import field_of, is_plain, record_of, variant_of
+from kavachc.ir.facts import field_of, is_plain, member_type, member_types, variant_of
 from kavachc.ir.module import Local, Module
-from kavachc.ir.types import BOOL, DURATION, ERROR, FLOAT, INSTANT, INT, NOTHING, STRING, Address, Array, IrType, Named
+from kavachc.ir.types import (
+    BOOL,
+    DURATION,
+    ERROR,
+    FLOAT,
+    INSTANT,
+    INT,
+    NOTHING,
+    STRING,
+    Address,
+    Array,
+    Box,
+    IrType,
+    Named,
+    Optional,
+)
 from kavachc.ir.typing_use import COUNTABLE, Rule, Use, declared, expect, expect_all, fixed, require
 
 # Constants, ownership, locals, addresses.
@@ -68,7 +83,17 @@ def _element(type: IrType) -> IrType:
 
 
 def _field_address(use: Use) -> IrType:
-    return Address(field_of(record_of(_target(use.types[0]), use.module), use.number()).type)
+    return Address(member_type(_target(use.types[0]), use.number(), use.module))
+
+
+def _boxed(type: IrType) -> IrType:
+    if not isinstance(type, Box):
+        raise IrError(f"{type} is no box")
+    return type.element
+
+
+def _box_address(use: Use) -> IrType:
+    return Address(_boxed(_target(use.types[0])))
 
 
 def _element_address(use: Use) -> IrType:
@@ -140,13 +165,12 @@ def _text_make(use: Use) -> IrType:
 
 def _record_make(use: Use) -> IrType:
     type = declared(use)
-    record = record_of(type, use.module)
-    expect_all(use.types, [field.type for field in record.fields], str(type))
+    expect_all(use.types, member_types(type, use.module), str(type))
     return type
 
 
 def _record_get(use: Use) -> IrType:
-    return field_of(record_of(use.types[0], use.module), use.number()).type
+    return member_type(use.types[0], use.number(), use.module)
 
 
 def _variant_make(use: Use) -> IrType:
@@ -163,6 +187,47 @@ def _variant_tag(use: Use) -> IrType:
 
 def _variant_get(use: Use) -> IrType:
     return field_of(variant_of(use.types[0], use.number(), use.module), use.number(1)).type
+
+
+def _optional_none(use: Use) -> IrType:
+    type = declared(use)
+    _held(type)
+    return type
+
+
+def _optional_some(use: Use) -> IrType:
+    require(is_plain(use.types[0]), f"{use.types[0]} cannot be kept")
+    return Optional(use.types[0])
+
+
+def _held(type: IrType) -> IrType:
+    if not isinstance(type, Optional):
+        raise IrError(f"{type} is no optional")
+    return type.element
+
+
+def _optional_is(use: Use) -> IrType:
+    _held(use.types[0])
+    return BOOL
+
+
+def _optional_get(use: Use) -> IrType:
+    return _held(use.types[0])
+
+
+def _box_make(use: Use) -> IrType:
+    require(is_plain(use.types[0]), f"{use.types[0]} cannot be kept")
+    return Box(use.types[0])
+
+
+def _box_get(use: Use) -> IrType:
+    return _boxed(use.types[0])
+
+
+def _array_rest(use: Use) -> IrType:
+    expect(use.types[1], INT)
+    _element(use.types[0])
+    return use.types[0]
 
 
 def _array_make(use: Use) -> IrType:
@@ -223,6 +288,7 @@ VALUE_RULES: dict[str, Rule] = {
     "local.address": _local_address,
     "field.address": _field_address,
     "element.address": _element_address,
+    "box.address": _box_address,
     "load": _load,
     "store": _store,
     "array.push": _array_push,
@@ -245,6 +311,13 @@ VALUE_RULES: dict[str, Rule] = {
     "variant.make": _variant_make,
     "variant.tag": _variant_tag,
     "variant.get": _variant_get,
+    "optional.none": _optional_none,
+    "optional.some": _optional_some,
+    "optional.is": _optional_is,
+    "optional.get": _optional_get,
+    "box.make": _box_make,
+    "box.get": _box_get,
+    "array.rest": _array_rest,
     "array.make": _array_make,
     "array.length": _array_length,
     "array.get": _array_get,

@@ -127,8 +127,11 @@ def _catch(state: FunctionLowering, node: typed.Catch) -> Value:
     with Way(state):
         value = call(state, node.operand, fails)
         if node.operand.type != node.type:
-            build.release(value)
-            value = build.nothing()
+            if node.wraps:
+                value = build.optional_some(value)
+            else:
+                build.release(value)
+                value = build.nothing()
         join.bring(value)
     if can_fail:
         state.start(handler)

@@ -49,6 +49,21 @@ def _array(state: FunctionLowering, node: typed.ArrayMake) -> Value:
     return state.build.array_make(type.element, elements)
 
 
+def _none(state: FunctionLowering, node: typed.NoneValue) -> Value:
+    return state.build.optional_none(lower_type(node.type))
+
+
+def _to_optional(state: FunctionLowering, node: typed.ToOptional) -> Value:
+    return state.build.optional_some(state.value(node.value))
+
+
+def _tuple(state: FunctionLowering, node: typed.TupleMake) -> Value:
+    mark = state.mark()
+    elements = [state.held(element) for element in node.elements]
+    state.forget_to(mark)
+    return state.build.record_make(lower_type(node.type), elements)
+
+
 def _fields_in_order(state: FunctionLowering, fields: tuple[tuple[int, typed.Expr], ...]) -> list[Value]:
     """The fields evaluated as written, held, in the order of their declaration."""
     values: dict[int, Value] = {}
@@ -175,6 +190,9 @@ LOWERINGS: dict[type[typed.Expr], ExpressionLowering] = {
     typed.NothingValue: _nothing,
     typed.Interpolation: _interpolation,
     typed.ArrayMake: _array,
+    typed.NoneValue: _none,
+    typed.ToOptional: _to_optional,
+    typed.TupleMake: _tuple,
     typed.RecordMake: _record,
     typed.VariantMake: _variant,
     typed.RecordUpdate: _record_update,

@@ -12,6 +12,7 @@ from kavachc.lower.operators import comparison
 from kavachc.lower.types import lower_type
 from kavachc.semantics import typed_ast as typed
 from kavachc.semantics import types
+from kavachc.semantics.typed_ast import ComparisonOperator
 
 # A part of a pattern, and the part of the subject that it stands for.
 Part = tuple[typed.Pattern, Value]
@@ -29,12 +30,20 @@ def bind(state: FunctionLowering, pattern: typed.Pattern, subject: Value) -> Non
         return
     for part, value in _parts(state, pattern, subject, _binds):
         bind(state, part, value)
+    if isinstance(pattern, typed.ArrayPattern) and pattern.rest is not None:
+        start = state.build.int_const(len(pattern.elements))
+        state.declare(pattern.rest, state.build.array_rest(subject, start))
 
 
 def _binds(pattern: typed.Pattern) -> bool:
     """Whether the pattern has names."""
     if isinstance(pattern, typed.VariantPattern | typed.RecordPattern):
         return any(_binds(part) for _, part in pattern.fields)
+    if isinstance(pattern, typed.TuplePattern | typed.ArrayPattern):
+        has_rest = isinstance(pattern, typed.ArrayPattern) and pattern.rest is not None
+        return has_rest or any(map(_binds, pattern.elements))
+    if isinstance(pattern, typed.PresentPattern):
+        return _binds(pattern.inner)
     if isinstance(pattern, typed.ErrorPattern):
         return _binds(pattern.inner)
     return isinstance(pattern, typed.BindPattern)
@@ -55,6 +64,14 @@ def _parts(
         return [(part, build.variant_get(subject, variant, index)) for index, part in pattern.fields if wanted(part)]
     if isinstance(pattern, typed.RecordPattern):
         return [(part, build.record_get(subject, index)) for index, part in pattern.fields if wanted(part)]
+    if isinstance(pattern, typed.TuplePattern):
+        elements = enumerate(pattern.elements)
+        return [(part, build.record_get(subject, index)) for index, part in elements if wanted(part)]
+    if isinstance(pattern, typed.ArrayPattern):
+        elements = enumerate(pattern.elements)
+        return [(part, build.array_at(subject, build.int_const(index))) for index, part in elements if wanted(part)]
+    if isinstance(pattern, typed.PresentPattern) and wanted(pattern.inner):
+        return [(pattern.inner, build.optional_get(subject))]
     if isinstance(pattern, typed.ErrorPattern) and wanted(pattern.inner):
         return [(pattern.inner, build.error_get(subject, lower_type(pattern.held)))]
     return []
@@ -114,6 +131,25 @@ def _error(state: FunctionLowering, pattern: typed.ErrorPattern, subject: Value,
     _test_parts(state, pattern, subject, miss)
 
 
+def _none(state: FunctionLowering, pattern: typed.NonePattern, subject: Value, miss: Block) -> None:
+    build = state.build
+    _require(state, build.bool_not(build.optional_is(subject)), miss)
+
+
+def _present(state: FunctionLowering, pattern: typed.PresentPattern, subject: Value, miss: Block) -> None:
+    _require(state, state.build.optional_is(subject), miss)
+    _test_parts(state, pattern, subject, miss)
+
+
+def _array(state: FunctionLowering, pattern: typed.ArrayPattern, subject: Value, miss: Block) -> None:
+    """The length first, so that the elements looked at are there."""
+    build = state.build
+    wanted = build.int_const(len(pattern.elements))
+    predicate: ComparisonOperator = ">=" if pattern.is_open else "=="
+    _require(state, comparison(build, predicate, build.array_length(subject), wanted), miss)
+    _test_parts(state, pattern, subject, miss)
+
+
 def _or(state: FunctionLowering, pattern: typed.OrPattern, subject: Value, miss: Block) -> None:
     build = state.build
     fits = build.new_block("fits")
@@ -133,6 +169,10 @@ _TESTS: dict[type, Callable[[FunctionLowering, Any, Value, Block], None]] = {
     typed.RangePattern: _range,
     typed.VariantPattern: _variant,
     typed.RecordPattern: _test_parts,
+    typed.NonePattern: _none,
+    typed.PresentPattern: _present,
+    typed.TuplePattern: _test_parts,
+    typed.ArrayPattern: _array,
     typed.ErrorPattern: _error,
     typed.OrPattern: _or,
 }

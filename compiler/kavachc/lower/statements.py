@@ -6,12 +6,20 @@ from kavachc.ir import module as ir
 from kavachc.ir.module import Block, Value
 from kavachc.lower.function import FunctionLowering, Left, Loop, StatementLowering, Way
 from kavachc.lower.operators import arithmetic, comparison
+from kavachc.lower.patterns import bind
 from kavachc.lower.places import PlaceLowering
 from kavachc.semantics import typed_ast as typed
 
 
 def _declare(state: FunctionLowering, node: typed.Declare) -> None:
     state.declare(node.local, state.value(node.value))
+
+
+def _take_apart(state: FunctionLowering, node: typed.TakeApart) -> None:
+    """The names come into scope above the whole, which is then no more needed."""
+    whole = state.value(node.value)
+    bind(state, node.pattern, whole)
+    state.build.release(whole)
 
 
 def _assign(state: FunctionLowering, node: typed.Assign) -> None:
@@ -133,6 +141,7 @@ def _for_each(state: FunctionLowering, node: typed.ForEach) -> None:
 
 LOWERINGS: dict[type, StatementLowering] = {
     typed.Declare: _declare,
+    typed.TakeApart: _take_apart,
     typed.Assign: _assign,
     typed.ExpressionStatement: _expression,
     typed.ForRange: _for_range,

@@ -6,6 +6,7 @@ from kavachc.ir import module as ir
 from kavachc.ir import types as ir_types
 from kavachc.ir.types import IrType
 from kavachc.semantics import types
+from kavachc.semantics.holding import reaches
 from kavachc.semantics.typed_ast import Program
 
 _PRIMITIVES: dict[types.PrimitiveType, IrType] = {
@@ -28,6 +29,10 @@ def lower_type(type: types.Type) -> IrType:
         return _PRIMITIVES[type]
     if isinstance(type, types.ArrayType):
         return ir_types.Array(lower_type(type.element))
+    if isinstance(type, types.OptionalType):
+        return ir_types.Optional(lower_type(type.element))
+    if isinstance(type, types.TupleType):
+        return ir_types.Tuple(tuple([lower_type(element) for element in type.elements]))
     if isinstance(type, types.TaskType):
         return ir_types.Task(lower_type(type.result))
     if isinstance(type, types.RecordType | types.SumType | types.CapabilityType | types.AgentType):
@@ -42,10 +47,10 @@ def lower_error(error: types.Type | None) -> IrType | None:
 def add_type_tables(program: Program, module: ir.Module) -> None:
     """Fills in the module's records, sums and capabilities."""
     for record in program.records:
-        module.records[record.name] = ir.Record(record.name, _fields(record.fields), record.documentation)
+        module.records[record.name] = ir.Record(record.name, _fields(record, record.fields), record.documentation)
     for item in program.sums:
         variants = tuple(
-            ir.Variant(variant.name, _fields(variant.fields), variant.documentation) for variant in item.variants
+            ir.Variant(variant.name, _fields(item, variant.fields), variant.documentation) for variant in item.variants
         )
         module.sums[item.name] = ir.Sum(item.name, variants, item.documentation)
     for capability in program.capabilities:
@@ -53,8 +58,14 @@ def add_type_tables(program: Program, module: ir.Module) -> None:
         module.capabilities[capability.name] = ir.Capability(capability.name, methods)
 
 
-def _fields(fields: list[types.FieldInfo] | tuple[types.FieldInfo, ...]) -> tuple[ir.Field, ...]:
-    return tuple(ir.Field(item.name, lower_type(item.type), item.documentation) for item in fields)
+def _fields(holder: types.Type, fields: list[types.FieldInfo] | tuple[types.FieldInfo, ...]) -> tuple[ir.Field, ...]:
+    return tuple(ir.Field(item.name, _field_type(item.type, holder), item.documentation) for item in fields)
+
+
+def _field_type(type: types.Type, holder: types.Type) -> IrType:
+    """A field through which a type holds itself is stored apart."""
+    lowered = lower_type(type)
+    return ir_types.Box(lowered) if reaches(type, holder) else lowered
 
 
 def _method(method: types.CapabilityMethod) -> ir.Method:

@@ -15,7 +15,7 @@ from typing import cast
 from kavachc.ir.facts import part_types
 from kavachc.ir.module import Function, Module
 from kavachc.ir.ops import ATTRIBUTE_KINDS
-from kavachc.ir.types import Address, Array, IrType, Named, Outcome, Task
+from kavachc.ir.types import IrType, Named, made_of
 
 
 def run(module: Module) -> bool:
@@ -79,16 +79,9 @@ class _Reach:
             self._reach_function(function)
 
     def _follow_type(self, type: IrType) -> None:
-        if isinstance(type, Array):
-            self._reach_type(type.element)
-        elif isinstance(type, Task):
-            self._reach_type(type.result)
-        elif isinstance(type, Address):
-            self._reach_type(type.target)
-        elif isinstance(type, Outcome):
-            self._reach_type(type.value)
-            self._reach_type(type.error)
-        elif isinstance(type, Named):
+        for part in made_of(type):
+            self._reach_type(part)
+        if isinstance(type, Named):
             self._follow_name(type.name)
 
     def _follow_name(self, name: str) -> None:

@@ -17,7 +17,7 @@ from kavachc.ir.ops import OPS
 # What a borrowed value was taken from in the end: an owned value, a local, or None for a parameter that is borrowed.
 Root: TypeAlias = Value | Local | None
 
-_WRITES = ("store", "array.push", "element.address")
+_WRITES = ("store", "array.push", "element.address", "box.address")
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from kavachc.diagnostics import codes
 from kavachc.diagnostics.codes import Code
 from kavachc.diagnostics.diagnostic import Label
 from kavachc.semantics import typed_ast as typed
-from kavachc.semantics.conversions import is_partly_unknown, same_type, why_not_shown
+from kavachc.semantics.conversions import convertible, is_partly_unknown, same_type, why_not_shown
 from kavachc.semantics.scope import Scope
 from kavachc.semantics.types import (
     ERROR,
@@ -19,6 +19,7 @@ from kavachc.semantics.types import (
     NOTHING,
     UNKNOWN,
     CapabilityType,
+    OptionalType,
     PrimitiveType,
     RecordType,
     SumType,
@@ -31,6 +32,8 @@ from kavachc.syntax import ast
 
 # Wanted where a value is dropped: anything fits, and the branches of an `if` may differ in type.
 DROPPED = PrimitiveType("dropped")
+
+MAY_BE_NONE = "it may be `none`: say what then with `?? …`, or look with `if const` or `match`"
 
 Dispatch = Callable[["Body", ast.Expression, Type | None], typed.Expr]
 
@@ -101,10 +104,13 @@ class Body:
         return checked
 
     def convert(self, value: typed.Expr, wanted: Type) -> typed.Expr:
-        """`value` as a `wanted`: as it is, as an Error, as a capability; otherwise reported."""
+        """`value` as a `wanted`: as it is, as a present value, as an Error, as a capability; otherwise
+        reported."""
         found = value.type
         if wanted is DROPPED or found is NEVER or same_type(found, wanted):
             return value
+        if isinstance(wanted, OptionalType) and convertible(found, wanted.element):
+            return typed.ToOptional(value.span, wanted, self.convert(value, wanted.element))
         if wanted is ERROR and isinstance(found, RecordType | SumType):
             reason = why_not_shown(found)
             if reason is not None:
@@ -145,6 +151,8 @@ class Body:
 def _mismatch_help(found: Type, wanted: Type) -> str | None:
     if {found, wanted} == {INT, FLOAT}:
         return "a number is not converted by itself: use one type for both"
+    if isinstance(found, OptionalType) and convertible(found.element, wanted):
+        return MAY_BE_NONE
     if isinstance(wanted, CapabilityType) and isinstance(found, RecordType):
         return f"declare that it is one: `type {found}: {wanted} {{ … }}`"
     return None

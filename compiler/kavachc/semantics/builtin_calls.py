@@ -13,7 +13,17 @@ from kavachc.semantics.checked_call import Checked, no_call
 from kavachc.semantics.conversions import why_not_askable, why_not_shown
 from kavachc.semantics.statements import place_of
 from kavachc.semantics.type_names import resolve_type
-from kavachc.semantics.types import NEVER, STRING, UNKNOWN, ArrayType, TaskType, Type, TypeVariable
+from kavachc.semantics.types import (
+    NEVER,
+    STRING,
+    UNKNOWN,
+    ArrayType,
+    OptionalType,
+    TaskType,
+    TupleType,
+    Type,
+    TypeVariable,
+)
 from kavachc.syntax import ast
 
 Bindings = dict[TypeVariable, Type]
@@ -42,6 +52,8 @@ def _match(row_type: Type, actual: Type, bindings: Bindings) -> bool:
         return True
     if isinstance(row_type, ArrayType) and isinstance(actual, ArrayType):
         return _match(row_type.element, actual.element, bindings)
+    if isinstance(row_type, OptionalType) and isinstance(actual, OptionalType):
+        return _match(row_type.element, actual.element, bindings)
     if isinstance(row_type, TaskType) and isinstance(actual, TaskType):
         return _match(row_type.result, actual.result, bindings)
     return row_type == actual
@@ -52,6 +64,10 @@ def _substitute(row_type: Type, bindings: Bindings) -> Type:
         return bindings.get(row_type, UNKNOWN)
     if isinstance(row_type, ArrayType):
         return ArrayType(_substitute(row_type.element, bindings))
+    if isinstance(row_type, OptionalType):
+        return OptionalType(_substitute(row_type.element, bindings))
+    if isinstance(row_type, TupleType):
+        return TupleType(tuple([_substitute(element, bindings) for element in row_type.elements]))
     if isinstance(row_type, TaskType):
         return TaskType(_substitute(row_type.result, bindings))
     return row_type

@@ -13,7 +13,7 @@ from kavachc.diagnostics import codes
 from kavachc.semantics import typed_ast as typed
 from kavachc.semantics.agent_start import check_start
 from kavachc.semantics.arguments import Slot, Target, check_arguments, in_order
-from kavachc.semantics.body import Body
+from kavachc.semantics.body import MAY_BE_NONE, Body
 from kavachc.semantics.builtin_calls import builtin_named, check_ask, check_builtin, method_names
 from kavachc.semantics.checked_call import Checked, no_call
 from kavachc.semantics.construction import check_record_make, check_variant_make, shape
@@ -28,6 +28,7 @@ from kavachc.semantics.types import (
     AgentType,
     CapabilityMethod,
     CapabilityType,
+    OptionalType,
     RecordType,
     SumType,
     Type,
@@ -180,7 +181,9 @@ def _check_method_call(body: Body, node: ast.Call, callee: ast.FieldAccess) -> C
 def _report_no_method(body: Body, callee: ast.FieldAccess, type_: Type | str, known: Sequence[str]) -> Checked:
     name = callee.name.text
     help_text = near_miss(name, known)
-    if help_text is None and known:
+    if isinstance(type_, OptionalType):
+        help_text = MAY_BE_NONE
+    elif help_text is None and known:
         help_text = f"it has {', '.join(f'`{item}`' for item in known)}"
     body.report(codes.UNKNOWN_METHOD, callee.name.span, type=type_, name=name, help=help_text)
     return no_call(callee.span)

@@ -15,6 +15,7 @@ from kavachc.semantics.declarations import Declarations
 from kavachc.semantics.effects import Effects
 from kavachc.semantics.expressions import check_expression
 from kavachc.semantics.graph import components
+from kavachc.semantics.holding import fields_of, needed_by, without_value
 from kavachc.semantics.implementations import check_implementations
 from kavachc.semantics.limits import Limits
 from kavachc.semantics.names import function_signature
@@ -24,7 +25,6 @@ from kavachc.semantics.types import (
     NOTHING,
     UNKNOWN,
     CapabilityType,
-    FieldInfo,
     RecordType,
     SumType,
 )
@@ -85,21 +85,17 @@ def _place(diagnostic: Diagnostic) -> int:
 
 
 def _check_types_end(world: World) -> None:
-    """A record or sum holds itself only through an array, so that every value has an end."""
-
-    def fields(type_: RecordType | SumType) -> list[FieldInfo]:
-        if isinstance(type_, RecordType):
-            return list(type_.fields)
-        return [item for variant in type_.variants for item in variant.fields]
-
-    def held(type_: RecordType | SumType) -> list[RecordType | SumType]:
-        return [item.type for item in fields(type_) if isinstance(item.type, RecordType | SumType)]
-
+    """Every record and sum has a value that ends: none has to hold another of its own for ever."""
     types = [item for item in world.types.values() if isinstance(item, RecordType | SumType)]
-    for members, has_cycle in components(types, held):
+    endless = without_value(types)
+
+    def needed(type_: RecordType | SumType) -> list[RecordType | SumType]:
+        return [item for field in fields_of(type_) for item in needed_by(field.type) if item in endless]
+
+    for members, has_cycle in components([item for item in types if item in endless], needed):
         if has_cycle:
             first = min(members, key=lambda item: item.span.start)
-            field = next(item for item in fields(first) if item.type in members)
+            field = next(item for item in fields_of(first) if any(part in members for part in needed_by(item.type)))
             labels = (Label(field.span, f"this holds {a(field.type)}"),)
             world.bag.report(codes.HAS_NO_END, first.span, name=first, held=field.type, labels=labels)
 

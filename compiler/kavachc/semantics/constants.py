@@ -95,9 +95,11 @@ def not_plain(node: ast.Expression, world: World) -> ast.Expression | None:
         match current:
             case ast.IntLiteral() | ast.FloatLiteral() | ast.BoolLiteral() | ast.DurationLiteral():
                 pass
+            case ast.NoneLiteral():
+                pass
             case ast.StringLiteral():
                 pending.extend(part for part in reversed(current.parts) if not isinstance(part, str))
-            case ast.ArrayLiteral():
+            case ast.ArrayLiteral() | ast.TupleLiteral():
                 pending.extend(reversed(current.elements))
             case ast.Unary():
                 pending.append(current.operand)

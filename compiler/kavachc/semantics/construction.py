@@ -10,6 +10,7 @@ from kavachc.semantics import typed_ast as typed
 from kavachc.semantics.arguments import Slot, Target, check_arguments
 from kavachc.semantics.body import Body, unknown
 from kavachc.semantics.constants import default_value
+from kavachc.semantics.literals import present
 from kavachc.semantics.types import UNKNOWN, FieldInfo, RecordType, SumType, Type
 from kavachc.semantics.wording import near_miss, quoted
 from kavachc.source import Span
@@ -87,7 +88,7 @@ def _check_fields(
 def check_with(body: Body, node: ast.With, wanted: Type | None) -> typed.Expr:
     """`r with { a: 2 }`."""
     # What is wanted here need not be what is changed: a capability, or nothing where the value is dropped.
-    target = body.operand(node.target, wanted if isinstance(wanted, RecordType) else None)
+    target = body.operand(node.target, hint if isinstance(hint := present(wanted), RecordType) else None)
     record = target.type
     if not isinstance(record, RecordType):
         for update in node.updates:

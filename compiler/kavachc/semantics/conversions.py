@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from kavachc.semantics.holding import held
 from kavachc.semantics.types import (
     DURATION,
     ERROR,
     INSTANT,
+    NEVER,
     NOTHING,
     UNKNOWN,
     AgentType,
     ArrayType,
     CapabilityType,
+    OptionalType,
     RecordType,
     SumType,
     TaskType,
+    TupleType,
     Type,
 )
 from kavachc.semantics.wording import a
@@ -23,22 +27,37 @@ from kavachc.semantics.wording import a
 
 def same_type(left: Type, right: Type) -> bool:
     """Equal, or unknown in some part (which has been reported already)."""
-    while True:
-        if left is UNKNOWN or right is UNKNOWN:
-            return True
-        if isinstance(left, ArrayType) and isinstance(right, ArrayType):
-            left, right = left.element, right.element
-        elif isinstance(left, TaskType) and isinstance(right, TaskType):
-            left, right = left.result, right.result
-        else:
-            return left == right
+    if left is UNKNOWN or right is UNKNOWN:
+        return True
+    if type(left) is not type(right) or not isinstance(left, ArrayType | OptionalType | TupleType | TaskType):
+        return left == right
+    own, other = _arguments(left), _arguments(right)
+    return len(own) == len(other) and all(map(same_type, own, other))
+
+
+def _arguments(type_: object) -> tuple[Type, ...]:
+    """The types that a structural type is made of."""
+    if isinstance(type_, ArrayType | OptionalType):
+        return (type_.element,)
+    if isinstance(type_, TaskType):
+        return (type_.result,)
+    return type_.elements if isinstance(type_, TupleType) else ()
 
 
 def is_partly_unknown(value: object) -> bool:
     """Whether `value` is a type of which a part was reported as wrong."""
-    while isinstance(value, ArrayType | TaskType):
-        value = value.element if isinstance(value, ArrayType) else value.result
-    return value is UNKNOWN
+    return value is UNKNOWN or any(map(is_partly_unknown, _arguments(value)))
+
+
+def convertible(found: Type, wanted: Type) -> bool:
+    """Whether a value of type `found` may stand where a `wanted` is wanted (spec 2.convert)."""
+    if found is NEVER or same_type(found, wanted):
+        return True
+    if isinstance(wanted, OptionalType):
+        return convertible(found, wanted.element)
+    if wanted is ERROR:
+        return isinstance(found, RecordType | SumType)
+    return isinstance(wanted, CapabilityType) and isinstance(found, RecordType) and wanted in found.capabilities
 
 
 def find_inside(type_: Type, is_wanted: Callable[[Type], bool]) -> Type | None:
@@ -52,12 +71,7 @@ def find_inside(type_: Type, is_wanted: Callable[[Type], bool]) -> Type | None:
         if current in seen:
             continue
         seen.add(current)
-        if isinstance(current, ArrayType):
-            pending.append(current.element)
-        elif isinstance(current, RecordType):
-            pending.extend(item.type for item in reversed(current.fields))
-        elif isinstance(current, SumType):
-            pending.extend(item.type for variant in reversed(current.variants) for item in reversed(variant.fields))
+        pending.extend(reversed(list(held(current))))
     return None
 
 

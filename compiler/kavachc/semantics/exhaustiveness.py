@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from kavachc.semantics import typed_ast as typed
 from kavachc.semantics.literals import INT_MAX, INT_MIN
-from kavachc.semantics.types import BOOL, DURATION, INT, RecordType, SumType, Type
+from kavachc.semantics.types import BOOL, DURATION, INT, ArrayType, OptionalType, RecordType, SumType, TupleType, Type
 
 STEPS_MAX = 200_000
 # More missing cases than this are not looked for: the message names but a few.
@@ -33,7 +33,16 @@ class Interval:
     high: int
 
 
-# A constructor is a variant's index, a Bool, an Interval, a literal, a held type, or "record".
+@dataclass(frozen=True, slots=True)
+class Lengths:
+    """Arrays of `low` elements, or with `is_open` of at least so many."""
+
+    low: int
+    is_open: bool
+
+
+# A constructor is a variant's index, a Bool, an Interval, Lengths, a literal, a held type, "record", "tuple", "none" or
+# "present".
 Key: TypeAlias = object
 
 
@@ -53,6 +62,8 @@ def missing_cases(subject: Type, arms: Sequence[typed.MatchArm]) -> list[str]:
     """Patterns, as a user writes them, for what no arm fits; empty when the match is complete."""
     rows = [(shape,) for arm in arms if arm.guard is None for shape in _shapes(arm.pattern)]
     columns = _Columns()
+    if not rows and isinstance(subject, OptionalType):
+        return ["none", "value"]
     if not rows and isinstance(subject, SumType):
         return [_variant_text(subject, index, ["_"] * len(item.fields)) for index, item in enumerate(subject.variants)]
     return list(dict.fromkeys(case[0] for case in columns.missing(rows, (subject,))))
@@ -100,6 +111,15 @@ def _shapes(pattern: typed.Pattern) -> list[Shape]:
             return _with_fields(pattern.variant, len(pattern.sum.variants[pattern.variant].fields), pattern.fields)
         case typed.RecordPattern():
             return _with_fields("record", len(pattern.record.fields), pattern.fields)
+        case typed.NonePattern():
+            return [Shape("none")]
+        case typed.PresentPattern():
+            return [Shape("present", (inner,)) for inner in _shapes(pattern.inner)]
+        case typed.TuplePattern():
+            return _with_fields("tuple", len(pattern.elements), list(enumerate(pattern.elements)))
+        case typed.ArrayPattern():
+            length = len(pattern.elements)
+            return _with_fields(Lengths(length, pattern.is_open), length, list(enumerate(pattern.elements)))
         case typed.ErrorPattern():
             return [Shape(pattern.held, (inner,)) for inner in _shapes(pattern.inner)]
         case typed.OrPattern():
@@ -141,7 +161,7 @@ class _Columns:
         used = {row[0].key for row in rows}
         for key in keys:
             inside = _inside(head, key)
-            if not isinstance(key, Interval) and key is not None and key not in used:
+            if not isinstance(key, Interval | Lengths) and key is not None and key not in used:
                 # No row names it: what is missing of it is what the rows for anything miss, found once.
                 if others is None:
                     others = self.missing([row[1:] for row in rows if row[0].key is None], rest)
@@ -159,7 +179,9 @@ class _Columns:
         head, rest = types[0], types[1:]
         keys: Sequence[Key | None] = self._keys([*rows, row], head) or [None]
         own = row[0].key
-        if isinstance(own, Interval):
+        if isinstance(own, Lengths):
+            keys = [key for key in keys if isinstance(key, Lengths) and _has_length(own, key)]
+        elif isinstance(own, Interval):
             keys = [key for key in keys if isinstance(key, Interval) and own.low <= key.low and key.high <= own.high]
         elif own is not None:
             keys = [own]
@@ -179,11 +201,30 @@ class _Columns:
             return list(range(len(head.variants)))
         if isinstance(head, RecordType):
             return ["record"]
+        if isinstance(head, TupleType):
+            return ["tuple"]
+        if isinstance(head, OptionalType):
+            return ["none", "present"]
+        if isinstance(head, ArrayType):
+            return list(_lengths([key for key in used if isinstance(key, Lengths)]))
         if head is BOOL:
             return [("literal", True), ("literal", False)]
         if head is INT or head is DURATION:
             return list(_split([key for key in used if isinstance(key, Interval)]))
         return [*used, None]
+
+
+def _has_length(shape: Lengths, key: Lengths) -> bool:
+    """Whether the shape fits the lengths of `key`, which no shape of its column divides."""
+    return key.low >= shape.low if shape.is_open else key == shape
+
+
+def _lengths(used: Sequence[Lengths]) -> Iterator[Lengths]:
+    """All lengths, each on its own up to where nothing tells longer ones apart."""
+    longest = max(item.low + (not item.is_open) for item in used)
+    for length in range(longest):
+        yield Lengths(length, False)
+    yield Lengths(longest, True)
 
 
 def _most_general(cases: list[list[str]]) -> list[list[str]]:
@@ -217,6 +258,9 @@ def _specialized(rows: Sequence[Row], key: Key | None, width: int) -> list[Row]:
         elif isinstance(shape.key, Interval) and isinstance(key, Interval):
             if shape.key.low <= key.low and key.high <= shape.key.high:
                 result.append(row[1:])
+        elif isinstance(shape.key, Lengths) and isinstance(key, Lengths):
+            if _has_length(shape.key, key):
+                result.append(shape.inside + (ANY,) * (width - len(shape.inside)) + row[1:])
         elif shape.key == key:
             result.append(shape.inside + row[1:])
     return result
@@ -230,6 +274,12 @@ def _inside(head: Type, key: Key | None) -> tuple[Type, ...]:
         return tuple(item.type for item in head.variants[key].fields)
     if isinstance(head, RecordType):
         return tuple(item.type for item in head.fields)
+    if isinstance(head, TupleType):
+        return head.elements
+    if isinstance(head, OptionalType):
+        return (head.element,) if key == "present" else ()
+    if isinstance(head, ArrayType) and isinstance(key, Lengths):
+        return (head.element,) * key.low
     return (key,) if isinstance(key, SumType | RecordType) else ()
 
 
@@ -239,6 +289,13 @@ def _text(head: Type, key: Key | None, inside: list[str]) -> str:
         return _variant_text(head, key, inside)
     if isinstance(head, RecordType):
         return "_" if all(part == "_" for part in inside) else f"{head}({', '.join(inside)})"
+    if isinstance(head, TupleType):
+        return "_" if all(part == "_" for part in inside) else f"({', '.join(inside)})"
+    if isinstance(head, OptionalType):
+        # A name fits only what is there; `_` would fit `none`, too.
+        return "none" if key == "none" else "value" if inside[0] in ("_", "none") else inside[0]
+    if isinstance(key, Lengths):
+        return f"[{', '.join([*inside, '..'] if key.is_open else inside)}]"
     if isinstance(key, Interval):
         return _interval_text(head, key)
     if head is BOOL and isinstance(key, tuple):

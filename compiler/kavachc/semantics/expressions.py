@@ -7,7 +7,7 @@ from typing import Any
 
 from kavachc.diagnostics import codes
 from kavachc.semantics import typed_ast as typed
-from kavachc.semantics.body import DROPPED, Body, drop, unknown
+from kavachc.semantics.body import DROPPED, MAY_BE_NONE, Body, drop, unknown
 from kavachc.semantics.calls import check_call_expression
 from kavachc.semantics.construction import check_variant_name, check_with
 from kavachc.semantics.conversions import why_not_shown
@@ -26,10 +26,13 @@ from kavachc.semantics.literals import (
     check_duration,
     check_float,
     check_int,
+    check_none,
+    check_tuple,
 )
 from kavachc.semantics.matches import check_match
 from kavachc.semantics.names import check_name, type_named_by
 from kavachc.semantics.operators import check_binary, check_unary
+from kavachc.semantics.optionals import check_coalesce, check_if_const
 from kavachc.semantics.statements import check_block
 from kavachc.semantics.types import (
     BOOL,
@@ -41,6 +44,7 @@ from kavachc.semantics.types import (
     AgentType,
     ArrayType,
     CapabilityType,
+    OptionalType,
     RecordType,
     SumType,
     Type,
@@ -97,9 +101,8 @@ def check_field(body: Body, node: ast.FieldAccess, wanted: Type | None) -> typed
     if name in methods:
         return body.report(codes.METHOD_NOT_CALLED, node.name.span, name=name, type=target.type)
     fields = [item.name for item in target.type.fields] if isinstance(target.type, RecordType) else []
-    return body.report(
-        codes.UNKNOWN_FIELD, node.name.span, type=target.type, name=name, help=near_miss(name, [*fields, *methods])
-    )
+    help_text = MAY_BE_NONE if isinstance(target.type, OptionalType) else near_miss(name, [*fields, *methods])
+    return body.report(codes.UNKNOWN_FIELD, node.name.span, type=target.type, name=name, help=help_text)
 
 
 def _report_part_of_type(body: Body, node: ast.FieldAccess, named: Type | str) -> typed.Expr:
@@ -170,16 +173,20 @@ _CHECKS: dict[type[ast.Node], Callable[[Body, Any, Type | None], typed.Expr]] = 
     ast.DurationLiteral: check_duration,
     ast.StringLiteral: check_string,
     ast.ArrayLiteral: check_array,
+    ast.TupleLiteral: check_tuple,
+    ast.NoneLiteral: check_none,
     ast.Name: check_name,
     ast.FieldAccess: check_field,
     ast.IndexAccess: check_index,
     ast.Call: check_call_expression,
     ast.Unary: check_unary,
     ast.Binary: check_binary,
+    ast.Coalesce: check_coalesce,
     ast.RangeExpression: check_range,
     ast.With: check_with,
     ast.Block: check_block,
     ast.If: check_if,
+    ast.IfConst: check_if_const,
     ast.Match: check_match,
     ast.Try: check_try,
     ast.Catch: check_catch,

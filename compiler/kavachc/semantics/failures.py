@@ -10,7 +10,7 @@ from kavachc.semantics.calls import check_call, record_call
 from kavachc.semantics.checked_call import Checked, no_call
 from kavachc.semantics.conversions import same_type
 from kavachc.semantics.names import function_signature
-from kavachc.semantics.types import ERROR, NEVER, NOTHING, UNKNOWN, RecordType, SumType, TaskType, Type
+from kavachc.semantics.types import ERROR, NEVER, NOTHING, UNKNOWN, OptionalType, RecordType, SumType, TaskType, Type
 from kavachc.semantics.wording import single_spaced
 from kavachc.source import Span
 from kavachc.syntax import ast
@@ -76,18 +76,21 @@ def check_catch(body: Body, node: ast.Catch, wanted: Type | None) -> typed.Expr:
     binder = None
     if node.binder is not None:
         binder = body.declare(node.binder, call.error or UNKNOWN, False, "the error that was caught")
-    type_ = call.call.type
+    type_, wraps = call.call.type, False
     if wanted is DROPPED:
         type_ = NOTHING
         handler = drop(body.expression(node.handler, DROPPED))
     elif type_ is UNKNOWN or type_ is NEVER:
         handler = body.expression(node.handler, wanted)
     else:
+        # `f() catch _ => none`: an optional is wanted, and the call gives what it would hold.
+        wraps = isinstance(wanted, OptionalType) and same_type(type_, wanted.element)
+        type_ = wanted if wraps and wanted is not None else type_
         handler = body.value(node.handler, type_)
     body.scope.leave()
     if call.error is None or call.error is UNKNOWN:
         return call.wrap(call.call)
-    return call.wrap(typed.Catch(node.span, type_, call.call, call.error, binder, handler))
+    return call.wrap(typed.Catch(node.span, type_, call.call, call.error, binder, handler, wraps))
 
 
 def check_fail(body: Body, node: ast.Fail, wanted: Type | None) -> typed.Expr:

@@ -6,8 +6,8 @@ import math
 
 from kavachc.diagnostics import codes
 from kavachc.semantics import typed_ast as typed
-from kavachc.semantics.body import Body
-from kavachc.semantics.types import BOOL, DURATION, FLOAT, INT, NEVER, ArrayType, Type
+from kavachc.semantics.body import DROPPED, Body
+from kavachc.semantics.types import BOOL, DURATION, FLOAT, INT, NEVER, UNKNOWN, ArrayType, OptionalType, TupleType, Type
 from kavachc.source import Span
 from kavachc.syntax import ast
 
@@ -24,9 +24,16 @@ def bare_number(node: ast.Expression) -> tuple[int, bool] | None:
     return (node.value, negative) if isinstance(node, ast.IntLiteral) else None
 
 
+def present(wanted: Type | None) -> Type | None:
+    """What is wanted of a value that is there: of `T?` the `T`."""
+    while isinstance(wanted, OptionalType):
+        wanted = wanted.element
+    return wanted
+
+
 def number_value(body: Body, span: Span, value: int, negative: bool, wanted: Type | None) -> typed.Expr:
     """An Int literal as an Int, or as a Float where one is wanted."""
-    if wanted is FLOAT:
+    if present(wanted) is FLOAT:
         try:
             amount = float(value)
         except OverflowError:
@@ -75,6 +82,7 @@ def check_array(body: Body, node: ast.ArrayLiteral, wanted: Type | None) -> type
 
     Bare numbers are looked at last, so that `[1, x]` is an array of Floats when `x` is one.
     """
+    wanted = present(wanted)
     element = wanted.element if isinstance(wanted, ArrayType) else None
     if element is None and not node.elements:
         return body.report(codes.EMPTY_ARRAY, node.span)
@@ -95,3 +103,29 @@ def check_array(body: Body, node: ast.ArrayLiteral, wanted: Type | None) -> type
     if element is None:
         return body.report(codes.NO_VALUE, node.span)
     return typed.ArrayMake(node.span, ArrayType(element), tuple([checked[index] for index in range(len(checked))]))
+
+
+def check_none(body: Body, node: ast.NoneLiteral, wanted: Type | None) -> typed.Expr:
+    """`none`, of the optional type that its place wants."""
+    if isinstance(wanted, OptionalType):
+        return typed.NoneValue(node.span, wanted)
+    if wanted is None or wanted is DROPPED:
+        return body.report(codes.NONE_TYPE, node.span)
+    help_text = f"where it may be absent, the type is `{wanted}?`"
+    return body.report(codes.NONE_NOT_WANTED, node.span, type=wanted, help=help_text)
+
+
+def check_tuple(body: Body, node: ast.TupleLiteral, wanted: Type | None) -> typed.Expr:
+    """`(a, b)`: elements of the wanted types, or of their own."""
+    wanted = present(wanted)
+    if isinstance(wanted, TupleType) and len(wanted.elements) == len(node.elements):
+        elements = [body.value(item, type_) for item, type_ in zip(node.elements, wanted.elements, strict=True)]
+        # A value that leaves has no type of its own.
+        types = [
+            type_ if item.type is not UNKNOWN else UNKNOWN
+            for item, type_ in zip(elements, wanted.elements, strict=True)
+        ]
+    else:
+        elements = [body.operand(item) for item in node.elements]
+        types = [item.type for item in elements]
+    return typed.TupleMake(node.span, TupleType(tuple(types)), tuple(elements))

@@ -7,9 +7,20 @@ from typing import cast
 from kavachc.diagnostics import codes
 from kavachc.semantics import typed_ast as typed
 from kavachc.semantics.body import Body, unknown
-from kavachc.semantics.conversions import same_type, why_not_comparable
-from kavachc.semantics.literals import bare_number, number_value
-from kavachc.semantics.types import BOOL, DURATION, FLOAT, INSTANT, INT, STRING, UNKNOWN, PrimitiveType, Type
+from kavachc.semantics.conversions import convertible, same_type, why_not_comparable
+from kavachc.semantics.literals import bare_number, number_value, present
+from kavachc.semantics.types import (
+    BOOL,
+    DURATION,
+    FLOAT,
+    INSTANT,
+    INT,
+    STRING,
+    UNKNOWN,
+    OptionalType,
+    PrimitiveType,
+    Type,
+)
 from kavachc.syntax import ast
 
 # (operator, left, right) -> result, for what is not listed in a loop below.
@@ -37,7 +48,7 @@ def check_unary(body: Body, node: ast.Unary, wanted: Type | None) -> typed.Expr:
     number = bare_number(node)
     if number is not None:
         return number_value(body, node.span, *number, wanted)
-    operand = body.operand(node.operand, FLOAT if node.operator == "-" and wanted is FLOAT else None)
+    operand = body.operand(node.operand, FLOAT if node.operator == "-" and present(wanted) is FLOAT else None)
     if operand.type is UNKNOWN:
         return unknown(node.span)
     if operand.type not in _UNARY[node.operator]:
@@ -72,10 +83,13 @@ def check_binary(body: Body, node: ast.Binary, wanted: Type | None) -> typed.Exp
 
 def _operands(body: Body, node: ast.Binary, wanted: Type | None, comparing: bool) -> tuple[typed.Expr, typed.Expr]:
     """Both sides. A bare number beside a Float is a Float, and `[]` beside an array has its type."""
-    hint = FLOAT if wanted is FLOAT else None
+    hint = FLOAT if present(wanted) is FLOAT else None
     if bare_number(node.left) is not None and bare_number(node.right) is None:
         right = body.operand(node.right, hint)
-        return body.operand(node.left, FLOAT if right.type is FLOAT else None), right
+        return body.operand(node.left, FLOAT if present(right.type) is FLOAT else None), right
+    if comparing and isinstance(node.left, ast.NoneLiteral):
+        right = body.operand(node.right)
+        return body.operand(node.left, right.type if right.type is not UNKNOWN else None), right
     left = body.operand(node.left, hint)
     if comparing:
         return left, body.operand(node.right, left.type if left.type is not UNKNOWN else None)
@@ -86,6 +100,8 @@ def _operands(body: Body, node: ast.Binary, wanted: Type | None, comparing: bool
 
 def _comparison(body: Body, node: ast.Binary, left: typed.Expr, right: typed.Expr) -> typed.Expr:
     operator = cast("typed.ComparisonOperator", node.operator)
+    if operator in ("==", "!="):
+        left, right = _as_optional(body, left, right.type), _as_optional(body, right, left.type)
     if not same_type(left.type, right.type):
         return _report_operands(body, node, left.type, right.type)
     if operator in ("==", "!="):
@@ -97,6 +113,12 @@ def _comparison(body: Body, node: ast.Binary, left: typed.Expr, right: typed.Exp
     elif left.type not in _ORDERED:
         return _report_operands(body, node, left.type, right.type)
     return typed.Comparison(node.span, BOOL, operator, left, right)
+
+
+def _as_optional(body: Body, value: typed.Expr, other: Type) -> typed.Expr:
+    """Beside an optional, what it would hold is compared as present."""
+    is_held = isinstance(other, OptionalType) and not same_type(value.type, other) and convertible(value.type, other)
+    return body.convert(value, other) if is_held else value
 
 
 def _report_operands(body: Body, node: ast.Binary, left: Type, right: Type) -> typed.Expr:

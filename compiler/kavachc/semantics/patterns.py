@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from kavachc.diagnostics import codes
 from kavachc.diagnostics.diagnostic import Label
 from kavachc.semantics import typed_ast as typed
+from kavachc.semantics.binders import tuple_types
 from kavachc.semantics.body import Body
 from kavachc.semantics.literals import INT_MAX, INT_MIN
 from kavachc.semantics.types import (
@@ -17,7 +18,9 @@ from kavachc.semantics.types import (
     INT,
     STRING,
     UNKNOWN,
+    ArrayType,
     FieldInfo,
+    OptionalType,
     RecordType,
     SumType,
     Type,
@@ -31,6 +34,14 @@ BOUND_BY_PATTERN = "bound by a pattern"
 
 def check_pattern(body: Body, node: ast.Pattern, subject: Type) -> typed.Pattern:
     """The typed pattern for a value of type `subject`; a wildcard stands for one that was reported."""
+    if isinstance(subject, OptionalType) and not isinstance(node, ast.WildcardPattern | ast.OrPattern):
+        if is_none(node):
+            return typed.NonePattern(node.span)
+        if isinstance(node, ast.NamePattern):
+            # Of a `T??` a name is the `T?`, whether it holds something or not.
+            return typed.PresentPattern(node.span, _check_name(body, node, subject.element))
+        inner = check_pattern(body, node, subject.element)
+        return typed.PresentPattern(node.span, inner)
     match node:
         case ast.WildcardPattern():
             return typed.WildcardPattern(node.span)
@@ -42,9 +53,33 @@ def check_pattern(body: Body, node: ast.Pattern, subject: Type) -> typed.Pattern
             return _check_range(body, node, subject)
         case ast.ConstructorPattern():
             return _check_constructor(body, node, subject)
+        case ast.TuplePattern():
+            types = tuple_types(body, node, subject)
+            elements = [check_pattern(body, item, type_) for item, type_ in zip(node.elements, types, strict=True)]
+            return typed.TuplePattern(node.span, tuple(elements))
+        case ast.ArrayPattern():
+            return _check_array(body, node, subject)
         case ast.OrPattern():
             alternatives = [_check_alternative(body, item, subject) for item in node.alternatives]
             return typed.OrPattern(node.span, tuple(alternatives))
+
+
+def is_none(node: ast.Pattern) -> bool:
+    return isinstance(node, ast.LiteralPattern) and isinstance(node.value, ast.NoneLiteral)
+
+
+def _check_array(body: Body, node: ast.ArrayPattern, subject: Type) -> typed.Pattern:
+    """`[a, b]`, or with `..` at its end an array that may go on."""
+    element: Type = UNKNOWN
+    if isinstance(subject, ArrayType):
+        element = subject.element
+    elif subject is not UNKNOWN:
+        body.report(codes.PATTERN_TYPE, node.span, pattern="[…]", type=subject)
+    elements = tuple([check_pattern(body, item, element) for item in node.elements])
+    rest = None
+    if node.rest is not None and node.rest.name is not None:
+        rest = body.declare(node.rest.name, subject, False, BOUND_BY_PATTERN)
+    return typed.ArrayPattern(node.span, elements, node.rest is not None, rest)
 
 
 def _check_alternative(body: Body, node: ast.Pattern, subject: Type) -> typed.Pattern:
@@ -64,6 +99,12 @@ def _first_name(node: ast.Pattern) -> ast.Identifier | None:
             return current.name
         if isinstance(current, ast.ConstructorPattern):
             pending.extend(argument.pattern for argument in reversed(current.arguments))
+        elif isinstance(current, ast.TuplePattern):
+            pending.extend(reversed(current.elements))
+        elif isinstance(current, ast.ArrayPattern):
+            if current.rest is not None and current.rest.name is not None:
+                return current.rest.name
+            pending.extend(reversed(current.elements))
         elif isinstance(current, ast.OrPattern):
             pending.extend(reversed(current.alternatives))
     return None
@@ -90,6 +131,10 @@ def _check_literal(body: Body, node: ast.LiteralPattern, subject: Type) -> typed
     literal = node.value
     value: int | float | bool | str
     match literal:
+        case ast.NoneLiteral():
+            if subject is not UNKNOWN:
+                body.report(codes.PATTERN_NONE, node.span, type=subject)
+            return typed.WildcardPattern(node.span)
         case ast.IntLiteral():
             type_ = INT
             value = literal.value

@@ -7,6 +7,7 @@ from typing import cast
 from kavachc.diagnostics import codes
 from kavachc.diagnostics.diagnostic import Label
 from kavachc.semantics import typed_ast as typed
+from kavachc.semantics.binders import check_binder, check_take_apart, with_parts
 from kavachc.semantics.body import DROPPED, Body, Loop, unknown
 from kavachc.semantics.operators import arithmetic_result
 from kavachc.semantics.type_names import resolve_type
@@ -54,6 +55,12 @@ def check_statement(body: Body, node: ast.Statement) -> tuple[typed.Statement, b
         case ast.Declare():
             declare = _check_declare(body, node)
             return declare, declare.value.type is not NEVER
+        case ast.TakeApart():
+            if node.type is None:
+                value = body.operand(node.value)
+            else:
+                value = body.value(node.value, resolve_type(body.world, node.type))
+            return check_take_apart(body, node, value), value.type is not NEVER
         case ast.Assign():
             return _check_assign(body, node), True
         case ast.For():
@@ -156,12 +163,23 @@ def _check_for(body: Body, node: ast.For) -> typed.Statement:
 
 def _check_loop_body(body: Body, node: ast.For, element: Type) -> tuple[typed.Local | None, typed.Block]:
     body.scope.enter()
-    local = None if node.name is None else body.declare(node.name, element, False, "a loop's own name")
+    local, pattern = _loop_name(body, node.binder, element)
     body.loops.append(Loop())
     block = check_block(body, node.body, DROPPED)
     body.loops.pop()
     body.scope.leave()
-    return local, block
+    return local, block if local is None or pattern is None else with_parts(block, pattern, local)
+
+
+def _loop_name(body: Body, binder: ast.Pattern, element: Type) -> tuple[typed.Local | None, typed.Pattern | None]:
+    """The name for each element; for a tuple of names one of the compiler's own, and what takes it apart."""
+    fixed = "a loop's own name"
+    if isinstance(binder, ast.NamePattern):
+        return body.declare(binder.name, element, False, fixed), None
+    if isinstance(binder, ast.TuplePattern):
+        pattern = check_binder(body, binder, element, False, fixed)
+        return typed.Local("element", element, False, binder.span), pattern
+    return None, None
 
 
 def _check_while(body: Body, node: ast.While) -> tuple[typed.While, bool]:

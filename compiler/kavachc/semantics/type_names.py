@@ -5,7 +5,7 @@ from __future__ import annotations
 from kavachc.diagnostics import codes
 from kavachc.semantics.builtins import BUILTIN_CAPABILITIES
 from kavachc.semantics.typed_ast import Effect
-from kavachc.semantics.types import NOTHING, UNKNOWN, ArrayType, CapabilityType, TaskType, Type
+from kavachc.semantics.types import NOTHING, UNKNOWN, ArrayType, CapabilityType, OptionalType, TaskType, TupleType, Type
 from kavachc.semantics.wording import are, counted, near_miss
 from kavachc.semantics.world import PRIMITIVES, World
 from kavachc.syntax import ast
@@ -15,6 +15,10 @@ def resolve_type(world: World, written: ast.TypeExpression) -> Type:
     """The type that `written` names; UNKNOWN, and reported, when it names none."""
     if isinstance(written, ast.ArrayTypeExpression):
         return ArrayType(resolve_type(world, written.element))
+    if isinstance(written, ast.OptionalTypeExpression):
+        return OptionalType(resolve_type(world, written.element))
+    if isinstance(written, ast.TupleTypeExpression):
+        return TupleType(tuple([resolve_type(world, element) for element in written.elements]))
     if isinstance(written, ast.NothingTypeExpression):
         return NOTHING
     name = written.name.text

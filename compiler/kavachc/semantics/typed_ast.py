@@ -83,6 +83,11 @@ class NothingValue(Expr):
 
 
 @dataclass(frozen=True, slots=True)
+class NoneValue(Expr):
+    """`none`, of an optional type."""
+
+
+@dataclass(frozen=True, slots=True)
 class Interpolation(Expr):
     """A String made of its parts as they show (spec 2.show)."""
 
@@ -91,6 +96,11 @@ class Interpolation(Expr):
 
 @dataclass(frozen=True, slots=True)
 class ArrayMake(Expr):
+    elements: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TupleMake(Expr):
     elements: tuple[Expr, ...]
 
 
@@ -268,6 +278,13 @@ class ToError(Expr):
 
 
 @dataclass(frozen=True, slots=True)
+class ToOptional(Expr):
+    """A value of the optional type's element, as a value that is present."""
+
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
 class ToCapability(Expr):
     """A value of a record that implements `capability`, as that capability."""
 
@@ -304,7 +321,7 @@ class MatchArm:
 
 @dataclass(frozen=True, slots=True)
 class Match(Expr):
-    """Arms are tried in order; the checker has shown that one of them fits."""
+    """Arms are tried in order; the checker has shown that one of them fits. `if const` and `??` are matches, too."""
 
     subject: Expr
     arms: tuple[MatchArm, ...]
@@ -321,7 +338,8 @@ class Try(Expr):
 
 @dataclass(frozen=True, slots=True)
 class Catch(Expr):
-    """The operand's value, or the handler's with the error in `binder`.
+    """The operand's value, or the handler's with the error in `binder`. `wraps`: `type` is optional, and the operand's
+    value is a present one of it.
 
     Where the value is not needed `type` is `()` whatever the operand gives: then the value is dropped.
     """
@@ -330,6 +348,7 @@ class Catch(Expr):
     error: Type
     binder: Local | None
     handler: Expr
+    wraps: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -403,6 +422,37 @@ class RecordPattern:
 
 
 @dataclass(frozen=True, slots=True)
+class NonePattern:
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class PresentPattern:
+    """On a `T?`: a value is there, and `inner` fits it."""
+
+    span: Span
+    inner: Pattern
+
+
+@dataclass(frozen=True, slots=True)
+class TuplePattern:
+    """One pattern for each element."""
+
+    span: Span
+    elements: tuple[Pattern, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayPattern:
+    """An array that begins with `elements`, and has no more unless `is_open`; the others go into `rest`."""
+
+    span: Span
+    elements: tuple[Pattern, ...]
+    is_open: bool
+    rest: Local | None
+
+
+@dataclass(frozen=True, slots=True)
 class ErrorPattern:
     """On an `Error`: it holds a value of `inner`'s type, and `inner` fits that value."""
 
@@ -426,6 +476,10 @@ Pattern: TypeAlias = (
     | RangePattern
     | VariantPattern
     | RecordPattern
+    | NonePattern
+    | PresentPattern
+    | TuplePattern
+    | ArrayPattern
     | ErrorPattern
     | OrPattern
 )
@@ -464,6 +518,15 @@ class Place:
 class Declare:
     span: Span
     local: Local
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class TakeApart:
+    """Binds the names of a pattern that always fits: of names, wildcards and tuples."""
+
+    span: Span
+    pattern: Pattern
     value: Expr
 
 
@@ -515,7 +578,7 @@ class ExpressionStatement:
     expression: Expr
 
 
-Statement: TypeAlias = Declare | Assign | ForRange | ForEach | While | ExpressionStatement
+Statement: TypeAlias = Declare | TakeApart | Assign | ForRange | ForEach | While | ExpressionStatement
 
 
 # Declarations. These are filled in step by step by the checker, and complete when it ends without errors.

@@ -1,8 +1,8 @@
 """The types of Kavach, as the checker, the interpreter and the lowering see them (spec 2).
 
-Structural types (`ArrayType`, `TaskType`) are equal when their parts are. Nominal types (records, sums, agents,
-capabilities) are equal only to themselves; their parts are filled in after all names are known, so that types may
-mention one another.
+Structural types (`ArrayType`, `OptionalType`, `TupleType`, `TaskType`) are equal when their parts are. Nominal types
+(records, sums, agents, capabilities) are equal only to themselves; their parts are filled in after all names are
+known, so that types may mention one another.
 """
 
 from __future__ import annotations
@@ -41,6 +41,26 @@ class ArrayType:
 
     def __str__(self) -> str:
         return f"[{self.element}]"
+
+
+@dataclass(frozen=True, slots=True)
+class OptionalType:
+    """`T?`: `none` or a value."""
+
+    element: Type
+
+    def __str__(self) -> str:
+        return f"{self.element}?"
+
+
+@dataclass(frozen=True, slots=True)
+class TupleType:
+    """Of two elements or more."""
+
+    elements: tuple[Type, ...]
+
+    def __str__(self) -> str:
+        return f"({', '.join(map(str, self.elements))})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,4 +170,4 @@ class AgentType:
 
 
 NominalType: TypeAlias = RecordType | SumType | CapabilityType | AgentType
-Type: TypeAlias = PrimitiveType | ArrayType | TaskType | TypeVariable | NominalType
+Type: TypeAlias = PrimitiveType | ArrayType | OptionalType | TupleType | TaskType | TypeVariable | NominalType

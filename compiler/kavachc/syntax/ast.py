@@ -44,7 +44,23 @@ class NothingTypeExpression(Node):
     """`()`."""
 
 
-TypeExpression: TypeAlias = NamedType | ArrayTypeExpression | NothingTypeExpression
+@dataclass(frozen=True, slots=True)
+class OptionalTypeExpression(Node):
+    """`T?`."""
+
+    element: TypeExpression
+
+
+@dataclass(frozen=True, slots=True)
+class TupleTypeExpression(Node):
+    """`(A, B)`, of two types or more."""
+
+    elements: tuple[TypeExpression, ...]
+
+
+TypeExpression: TypeAlias = (
+    NamedType | ArrayTypeExpression | NothingTypeExpression | OptionalTypeExpression | TupleTypeExpression
+)
 
 
 # Expressions.
@@ -66,6 +82,11 @@ class BoolLiteral(Node):
 
 
 @dataclass(frozen=True, slots=True)
+class NoneLiteral(Node):
+    """`none`."""
+
+
+@dataclass(frozen=True, slots=True)
 class DurationLiteral(Node):
     """`5s`; `value_ns` in nanoseconds."""
 
@@ -81,6 +102,13 @@ class StringLiteral(Node):
 
 @dataclass(frozen=True, slots=True)
 class ArrayLiteral(Node):
+    elements: tuple[Expression, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TupleLiteral(Node):
+    """`(a, b)`, of two elements or more."""
+
     elements: tuple[Expression, ...]
 
 
@@ -143,6 +171,14 @@ class Binary(Node):
 
 
 @dataclass(frozen=True, slots=True)
+class Coalesce(Node):
+    """`value ?? otherwise`."""
+
+    value: Expression
+    otherwise: Expression
+
+
+@dataclass(frozen=True, slots=True)
 class RangeExpression(Node):
     """`start..end`, or `start..=end` when `inclusive`."""
 
@@ -174,9 +210,19 @@ class Block(Node):
 
 @dataclass(frozen=True, slots=True)
 class If(Node):
-    """`otherwise` is a `Block`, a further `If`, or None."""
+    """`otherwise` is a `Block`, a further `If` or `IfConst`, or None."""
 
     condition: Expression
+    then: Block
+    otherwise: Expression | None
+
+
+@dataclass(frozen=True, slots=True)
+class IfConst(Node):
+    """`if const binder = value { … } else …`; `otherwise` as for `If`."""
+
+    binder: Pattern
+    value: Expression
     then: Block
     otherwise: Expression | None
 
@@ -244,16 +290,20 @@ Expression: TypeAlias = (
     | DurationLiteral
     | StringLiteral
     | ArrayLiteral
+    | TupleLiteral
+    | NoneLiteral
     | Name
     | FieldAccess
     | IndexAccess
     | Call
     | Unary
     | Binary
+    | Coalesce
     | RangeExpression
     | With
     | Block
     | If
+    | IfConst
     | Match
     | Try
     | Catch
@@ -282,9 +332,9 @@ class NamePattern(Node):
 
 @dataclass(frozen=True, slots=True)
 class LiteralPattern(Node):
-    """An Int (perhaps negated), Float, Bool, Duration or plain String literal."""
+    """An Int (perhaps negated), Float, Bool, Duration or plain String literal, or `none`."""
 
-    value: IntLiteral | FloatLiteral | BoolLiteral | DurationLiteral | StringLiteral
+    value: IntLiteral | FloatLiteral | BoolLiteral | DurationLiteral | StringLiteral | NoneLiteral
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,13 +364,44 @@ class ConstructorPattern(Node):
 
 
 @dataclass(frozen=True, slots=True)
+class TuplePattern(Node):
+    """`(a, b)`, of two patterns or more."""
+
+    elements: tuple[Pattern, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RestPattern(Node):
+    """`..` or `..rest` in an array pattern; `name` is None where nobody needs the rest."""
+
+    name: Identifier | None
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayPattern(Node):
+    """`[]`, `[a, b]`, `[first, ..rest]`. A `RestPattern` stands last; the builder reports any other."""
+
+    elements: tuple[Pattern, ...]
+    rest: RestPattern | None
+
+
+@dataclass(frozen=True, slots=True)
 class OrPattern(Node):
     """`A | B`."""
 
     alternatives: tuple[Pattern, ...]
 
 
-Pattern: TypeAlias = WildcardPattern | NamePattern | LiteralPattern | RangePattern | ConstructorPattern | OrPattern
+Pattern: TypeAlias = (
+    WildcardPattern
+    | NamePattern
+    | LiteralPattern
+    | RangePattern
+    | ConstructorPattern
+    | TuplePattern
+    | ArrayPattern
+    | OrPattern
+)
 
 
 # Statements.
@@ -331,6 +412,16 @@ class Declare(Node):
     """`const name: type = value`, or `let` when `mutable`."""
 
     name: Identifier
+    mutable: bool
+    type: TypeExpression | None
+    value: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class TakeApart(Node):
+    """`const (a, b) = value`, or `let` when `mutable`. `binder` is made of names, `_` and tuples."""
+
+    binder: TuplePattern
     mutable: bool
     type: TypeExpression | None
     value: Expression
@@ -351,9 +442,9 @@ class Assign(Node):
 
 @dataclass(frozen=True, slots=True)
 class For(Node):
-    """`for name in iterable { … }`; `name` is None for `_`; `iterable` may be a `RangeExpression`."""
+    """`for binder in iterable { … }`: a name, `_` or a tuple of them; `iterable` may be a `RangeExpression`."""
 
-    name: Identifier | None
+    binder: Pattern
     iterable: Expression
     body: Block
 
@@ -369,7 +460,7 @@ class ExpressionStatement(Node):
     expression: Expression
 
 
-Statement: TypeAlias = Declare | Assign | For | While | ExpressionStatement
+Statement: TypeAlias = Declare | TakeApart | Assign | For | While | ExpressionStatement
 
 
 # Declarations. `documentation` is the text of the `///` comments before, lines joined by `\n`.

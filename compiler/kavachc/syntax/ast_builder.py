@@ -26,6 +26,7 @@ from kavachc.syntax.text_literals import text_values
 from kavachc.syntax.tokens import Token
 
 _T = TypeVar("_T")
+_N = TypeVar("_N", bound=ast.Node)
 _Number = ast.IntLiteral | ast.FloatLiteral | ast.DurationLiteral
 _PREFIX_RUN_MAX = 256
 
@@ -203,6 +204,17 @@ class AstBuilder:
     def array_type(self, span: Span, element: ast.TypeExpression) -> ast.ArrayTypeExpression:
         return ast.ArrayTypeExpression(span, element)
 
+    def tuple_type(self, span: Span, *elements: ast.TypeExpression) -> ast.TupleTypeExpression:
+        return ast.TupleTypeExpression(span, elements)
+
+    def optional_type(self, span: Span, element: ast.TypeExpression) -> ast.OptionalTypeExpression:
+        return ast.OptionalTypeExpression(span, element)
+
+    def optional_twice_type(self, span: Span, element: ast.TypeExpression) -> ast.OptionalTypeExpression:
+        """`T??`, of which the lexer makes one mark."""
+        inner = ast.OptionalTypeExpression(Span(self._file, span.start, span.end - 1), element)
+        return ast.OptionalTypeExpression(span, inner)
+
     def nothing_type(self, span: Span) -> ast.NothingTypeExpression:
         return ast.NothingTypeExpression(span)
 
@@ -221,11 +233,21 @@ class AstBuilder:
     ) -> ast.Declare:
         return ast.Declare(span, self._identifier(name), keyword.kind == "let", type_, value)
 
+    def take_apart(
+        self,
+        span: Span,
+        keyword: Token,
+        binder: ast.TuplePattern,
+        type_: ast.TypeExpression | None,
+        value: ast.Expression,
+    ) -> ast.TakeApart:
+        return ast.TakeApart(span, binder, keyword.kind == "let", type_, value)
+
     def assign(self, span: Span, target: ast.Expression, operator: Token, value: ast.Expression) -> ast.Assign:
         return ast.Assign(span, target, cast(ast.AssignOperator, operator.text), self._span(operator), value)
 
-    def for_loop(self, span: Span, name: Token, iterable: ast.Expression, body: ast.Block) -> ast.For:
-        return ast.For(span, self._unless_underscore(name), iterable, body)
+    def for_loop(self, span: Span, binder: ast.Pattern, iterable: ast.Expression, body: ast.Block) -> ast.For:
+        return ast.For(span, binder, iterable, body)
 
     def while_loop(self, span: Span, condition: ast.Expression, body: ast.Block) -> ast.While:
         return ast.While(span, condition, body)
@@ -310,9 +332,12 @@ class AstBuilder:
     def name(self, span: Span, token: Token) -> ast.Name:
         return ast.Name(span, token.text)
 
-    def parenthesized(self, span: Span, expression: ast.Expression) -> ast.Expression:
-        """The expression itself, with its parentheses in its span."""
-        return replace(expression, span=span)
+    def parenthesized(self, span: Span, inner: _N) -> _N:
+        """What stands inside, with its parentheses in its span."""
+        return replace(inner, span=span)
+
+    def tuple_literal(self, span: Span, *elements: ast.Expression) -> ast.TupleLiteral:
+        return ast.TupleLiteral(span, elements)
 
     def array(self, span: Span, elements: tuple[ast.Expression, ...] | None) -> ast.ArrayLiteral:
         return ast.ArrayLiteral(span, elements or ())
@@ -325,6 +350,17 @@ class AstBuilder:
         otherwise: ast.Block | ast.If | None,
     ) -> ast.If:
         return ast.If(span, condition, then, otherwise)
+
+    def if_const(
+        self,
+        span: Span,
+        _: Token,
+        binder: ast.Pattern,
+        value: ast.Expression,
+        then: ast.Block,
+        otherwise: ast.Block | ast.If | ast.IfConst | None,
+    ) -> ast.IfConst:
+        return ast.IfConst(span, binder, value, then, otherwise)
 
     def match(self, span: Span, subject: ast.Expression, arms: tuple[ast.MatchArm, ...] | None) -> ast.Match:
         return ast.Match(span, subject, arms or ())
@@ -372,7 +408,31 @@ class AstBuilder:
                 parts.append(cast(ast.Expression, children[2 * index + 1]))
         return ast.StringLiteral(span, tuple(parts))
 
+    def none_literal(self, span: Span, _: Token) -> ast.NoneLiteral:
+        return ast.NoneLiteral(span)
+
     # Patterns
+
+    def tuple_pattern(self, span: Span, *elements: ast.Pattern) -> ast.TuplePattern:
+        return ast.TuplePattern(span, elements)
+
+    def rest_pattern(self, span: Span, operator: Token, name: Token | None) -> ast.RestPattern:
+        if operator.text != "..":
+            self._bag.report(codes.REST_MARK, self._span(operator))
+        return ast.RestPattern(span, None if name is None else self._unless_underscore(name))
+
+    def array_pattern(self, span: Span, items: tuple[ast.Pattern | ast.RestPattern, ...] | None) -> ast.ArrayPattern:
+        """The rest stands last; one that stands elsewhere is reported, and is then as good as last."""
+        elements: list[ast.Pattern] = []
+        rest: ast.RestPattern | None = None
+        for item in items or ():
+            if rest is not None:
+                self._bag.report(codes.REST_NOT_LAST, rest.span)
+            if isinstance(item, ast.RestPattern):
+                rest = item
+            else:
+                elements.append(item)
+        return ast.ArrayPattern(span, tuple(elements), rest)
 
     def or_pattern(self, span: Span, *alternatives: ast.Pattern) -> ast.OrPattern:
         return ast.OrPattern(span, alternatives)

@@ -14,12 +14,14 @@ from kavachc.source import SourceFile, Span
 from kavachc.syntax import ast
 from kavachc.syntax.tokens import Token
 
-# Loosest first. All associate to the left, except that ranges and comparisons do not associate.
+# Loosest first. All associate to the left, except that ranges and comparisons do not associate, and `??` does to the
+# right.
 _LEVELS: Final = (
     ("..", "..="),
     ("||",),
     ("&&",),
     ("==", "!=", "<", "<=", ">", ">="),
+    ("??",),
     ("|",),
     ("^",),
     ("&",),
@@ -30,6 +32,7 @@ _LEVELS: Final = (
 _TIGHTNESS: Final = {operator: level for level, operators in enumerate(_LEVELS) for operator in operators}
 _RANGE: Final = _TIGHTNESS[".."]
 _COMPARISON: Final = _TIGHTNESS["=="]
+_COALESCE: Final = _TIGHTNESS["??"]
 
 # Operand, operator, operand, …
 Chain: TypeAlias = Sequence[ast.Expression | Token]
@@ -42,7 +45,7 @@ def build_chain(chain: Chain, file: SourceFile, bag: DiagnosticBag) -> ast.Expre
     for index in range(1, len(chain), 2):
         operator = cast(Token, chain[index])
         tightness = _TIGHTNESS[operator.text]
-        while operators and _TIGHTNESS[operators[-1].text] >= tightness:
+        while operators and _TIGHTNESS[operators[-1].text] >= tightness + (tightness == _COALESCE):
             previous = operators.pop()
             if tightness == _TIGHTNESS[previous.text] and tightness in (_RANGE, _COMPARISON):
                 _refuse_chain(previous, operator, file, bag)
@@ -61,6 +64,8 @@ def _combine(operands: list[ast.Expression], operator: Token, file: SourceFile) 
     span = Span(file, left.span.start, right.span.end)
     if operator.kind == "RANGE":
         operands[-1] = ast.RangeExpression(span, left, right, operator.text == "..=")
+    elif operator.kind == "??":
+        operands[-1] = ast.Coalesce(span, left, right)
     else:
         operator_span = Span(file, operator.start, operator.end)
         operands[-1] = ast.Binary(span, cast(ast.BinaryOperator, operator.text), operator_span, left, right)

@@ -71,16 +71,16 @@ def advance(tables: Tables, states: list[int], kind: str) -> bool:
 
 # Groups of kinds that are one thing to a reader. The first that applies is named; its kinds are then left out.
 _EXPRESSION: Final = frozenset(
-    "INT FLOAT DURATION STRING STRING_START IDENTIFIER true false self ( [ { if match - ! ~ try spawn return "
+    "INT FLOAT DURATION STRING STRING_START IDENTIFIER true false none self ( [ { if match - ! ~ try spawn return "
     "fail break continue".split()
 )
 _STATEMENT: Final = _EXPRESSION | frozenset("const let for while".split())
-_PATTERN: Final = frozenset("INT FLOAT DURATION STRING IDENTIFIER true false -".split())
+_PATTERN: Final = frozenset("INT FLOAT DURATION STRING IDENTIFIER true false none - ( [".split())
 _AGENT_ITEM: Final = frozenset("model settings can limit on".split())
 _GROUPS: Final = (
     (("`fn`", "`type`", "`capability`", "`agent`", "`const`"), "agent", DECLARATION_KEYWORDS),
     (("a statement",), "while", _STATEMENT),
-    (("an expression",), "match", _EXPRESSION),
+    (("an expression",), "match", _EXPRESSION | {"const"}),
     (("a pattern",), "INT", _PATTERN),
     (("a parameter",), "self", frozenset({IDENTIFIER, "self"})),
     (("`model`", "`settings`", "`can`", "`limit`", "`on`"), "settings", _AGENT_ITEM),
@@ -88,7 +88,8 @@ _GROUPS: Final = (
 _TYPE: Final = frozenset({IDENTIFIER, "[", "("})
 _MEMBER: Final = frozenset({IDENTIFIER, "fn"})
 # What may follow an operand; not worth naming unless nothing else may.
-_AFTER_OPERAND: Final = frozenset("OPERATOR RANGE ASSIGN - | = ( [ . with TYPE_OPEN catch".split())
+_AFTER_OPERAND: Final = frozenset("OPERATOR RANGE ASSIGN - | ?? = ( [ . with TYPE_OPEN catch".split())
+_AFTER_TYPE: Final = frozenset("? ??".split())
 _AFTER_PATTERN: Final = frozenset("RANGE ( . | if".split())
 
 _WORDS: Final = {
@@ -213,6 +214,8 @@ def _names(expected: frozenset[str]) -> list[str]:
     """The kinds `expected` in a reader's words, the most general first."""
     names: list[str] = []
     rest = set(expected) - {"TYPE_OPEN"}
+    if "?" in rest:
+        rest -= _AFTER_TYPE
     if "OPERATOR" in rest and rest - _AFTER_OPERAND:
         rest -= _AFTER_OPERAND
     if "=>" in rest:
@@ -242,7 +245,7 @@ def _foreign_word(site: SyntaxErrorSite) -> tuple[Token, str] | None:
     token, previous = site.token, site.previous
     if token.kind == IDENTIFIER and previous.kind == IDENTIFIER and previous.text in _NOT_KAVACH_BEFORE_NAME:
         return previous, _NOT_KAVACH_BEFORE_NAME[previous.text]
-    if token.kind in UNUSED_MARKS or token.kind == IDENTIFIER:
+    if token.kind in UNUSED_MARKS or token.kind in (IDENTIFIER, "?"):
         help_text = _NOT_KAVACH.get(token.text) or _NOT_KAVACH_BEFORE_NAME.get(token.text)
         return (token, help_text) if help_text else None
     return None

@@ -29,7 +29,7 @@ MISTAKE: Final = "MISTAKE"
 
 KEYWORDS: Final = frozenset(
     "fn type capability agent const let if else match for in while break continue return fail try catch "
-    "spawn with uses true false self".split()
+    "spawn with uses true false none self".split()
 )
 # Keywords only where the grammar allows them; ordinary names elsewhere.
 SOFT_KEYWORDS: Final = frozenset("model settings can limit on per".split())
@@ -40,7 +40,7 @@ PURE_OPERATORS: Final = frozenset("+ * / % == != < <= > >= && || & ^ << >>".spli
 RANGE_OPERATORS: Final = frozenset(("..", "..="))
 ASSIGN_OPERATORS: Final = frozenset("+= -= *= /= %=".split())
 # Marks that no rule uses; known to the lexer so that a message can name the whole mark.
-UNUSED_MARKS: Final = frozenset("?? ? ++ ** :: := /*".split())
+UNUSED_MARKS: Final = frozenset("++ ** :: := /*".split())
 BRACKETS: Final = {"(": ")", "[": "]", "{": "}"}
 
 # language.md section 1: a line break after one of these, or before one of those, ends no statement.
@@ -66,7 +66,7 @@ MARKS: Final = tuple(
         | RANGE_OPERATORS
         | ASSIGN_OPERATORS
         | UNUSED_MARKS
-        | set("- | ! ~ = => -> ( ) [ ] { } , : .".split()),
+        | set("- | ! ~ ? ?? = => -> ( ) [ ] { } , : .".split()),
         key=lambda mark: (-len(mark), mark),
     )
 )

@@ -1,6 +1,6 @@
 """Telling the `<` of `Task<Bool>` and `ask<Yes>("…")` from the operator.
 
-The rule: a `<` that touches the name before it opens type arguments when only names, `,`, `[ ]` and `( )` stand
+The rule: a `<` that touches the name before it opens type arguments when only names, `,`, `?`, `[ ]` and `( )` stand
 up to the `>` that balances it on the same line, and what follows cannot start an operand, unless it is a `(`.
 So `a<b>(c)` is a call with a type argument, and `a < b`, `a<b` and `f(a<b, c>d)` compare.
 """
@@ -12,10 +12,11 @@ from typing import Final
 
 from kavachc.syntax.tokens import BRACKETS, IDENTIFIER, Token
 
-_PART: Final = re.compile(r"[ \t]*(?:([A-Za-z_][A-Za-z0-9_]*)|([<>,\[\]()]))")
+_PART: Final = re.compile(r"[ \t]*(?:([A-Za-z_][A-Za-z0-9_]*)|([<>,\[\]()]|\?\??))")
 _AFTER: Final = re.compile(r"[ \t]*(?:[(),\]}!{|?\n\x00]|//|=(?!=)|uses\b)")
 _ANGLES: Final = {"<": "TYPE_OPEN", ">": "TYPE_CLOSE"}
 _CLOSERS: Final = {**BRACKETS, "<": ">"}
+_BETWEEN: Final = frozenset((",", "?", "??"))
 
 
 def read_type_arguments(text: str, start: int, refused: set[int]) -> list[Token] | None:
@@ -42,7 +43,7 @@ def read_type_arguments(text: str, start: int, refused: set[int]) -> list[Token]
         tokens.append(token)
         if mark in _CLOSERS:
             opened.append(token)
-        elif mark != ",":
+        elif mark not in _BETWEEN:
             if mark != _CLOSERS[opened[-1].text]:
                 break
             closed = opened.pop()

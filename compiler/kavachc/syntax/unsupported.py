@@ -13,8 +13,6 @@ _BY_FOUND: Final = {
     "test": "`test` blocks are",
     "where": "`where` rules are",
     "by": "a key for a limit (`by …`) is",
-    "?": "optional types (`T?`) are",
-    "??": "`??` is",
 }
 # By the word before, when it was read as a name.
 _BY_PREVIOUS: Final = {
@@ -29,29 +27,18 @@ def unsupported_feature(token: Token, previous: Token, expected: frozenset[str],
     `expected` are the kinds that could stand instead, `bracket` is the innermost open one.
     """
     text = token.text
-    if text == "?" and "OPERATOR" in expected:
-        return None
-    if token.kind in (IDENTIFIER, "?", "??") and text in _BY_FOUND:
+    if token.kind == IDENTIFIER and text in _BY_FOUND:
         return _BY_FOUND[text]
     if previous.kind == IDENTIFIER and previous.text in _BY_PREVIOUS and token.kind != "NEWLINE":
         return _BY_PREVIOUS[previous.text]
     wants_expression = "match" in expected
     wants_type = not wants_expression and expected >= {IDENTIFIER, "[", "("}
-    wants_pattern = not wants_expression and "INT" in expected
     if text == "fn":
         if "while" in expected:
             return "functions inside functions are"
         return "closures are" if wants_expression else "function types are" if wants_type else None
-    if text == "const" and previous.kind in ("if", "while"):
-        return f"`{previous.kind} const` is"
-    if wants_pattern and text in ("(", "["):
-        return "tuple patterns are" if text == "(" else "array patterns are"
-    if text == "(" and previous.kind in ("for", "const", "let"):
-        return "taking a tuple apart is"
-    if text == "," and bracket == "(" and "," not in expected and expected >= {")", "OPERATOR"}:
-        return "tuples are"
-    if previous.kind == "(" and expected == {")"}:
-        return "tuple types are"
+    if text == "const" and previous.kind == "while":
+        return "`while const` is"
     if text == ":" and bracket == "[":
         return "maps are"
     if text == "<" and previous.kind == IDENTIFIER and previous.end == token.start and "OPERATOR" not in expected:

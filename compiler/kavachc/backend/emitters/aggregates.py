@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kavachc.backend.emitters.arrays import bounds_check, element_at
-from kavachc.backend.layout import ELEMENTS_OFFSET, HELD_TYPE_OFFSET, HELD_VALUE_OFFSET, LENGTH_OFFSET
+from kavachc.backend.layout import BOX_VALUE_OFFSET, ELEMENTS_OFFSET, HELD_TYPE_OFFSET, HELD_VALUE_OFFSET, LENGTH_OFFSET
 from kavachc.backend.llvm_function import Emitter, FunctionEmitter
 from kavachc.ir.module import Instruction
 from kavachc.ir.types import Array, IrType, Named, Outcome
@@ -65,6 +65,46 @@ def _variant_get(out: FunctionEmitter, instruction: Instruction) -> str:
     sum_type = out.layouts.memory_type(value.type)
     member = out.layouts.member_of_variant(value.type, _number(instruction, 0), _number(instruction, 1))
     return extract(out, sum_type, out.operand(value), member, result_type(instruction))
+
+
+def _optional_none(out: FunctionEmitter, instruction: Instruction) -> str:
+    return "zeroinitializer"
+
+
+def _optional_some(out: FunctionEmitter, instruction: Instruction) -> str:
+    type = out.layouts.memory_type(result_type(instruction))
+    value = out.member(instruction.operands[0])
+    present = out.assign(f"insertvalue {type} poison, i32 1, 0")
+    return out.assign(f"insertvalue {type} {present}, {value}, 1")
+
+
+def _optional_is(out: FunctionEmitter, instruction: Instruction) -> str:
+    value = instruction.operands[0]
+    tag = out.assign(f"extractvalue {out.layouts.memory_type(value.type)} {out.operand(value)}, 0")
+    return out.assign(f"icmp ne i32 {tag}, 0")
+
+
+def _optional_get(out: FunctionEmitter, instruction: Instruction) -> str:
+    value = instruction.operands[0]
+    return extract(out, out.layouts.memory_type(value.type), out.operand(value), 1, result_type(instruction))
+
+
+def _box_make(out: FunctionEmitter, instruction: Instruction) -> str:
+    value = instruction.operands[0]
+    block = out.call("kv_allocate", str(BOX_VALUE_OFFSET + out.layouts.size(value.type)))
+    out.store(value, out.at(block, BOX_VALUE_OFFSET))
+    return block
+
+
+def _box_get(out: FunctionEmitter, instruction: Instruction) -> str:
+    return out.load(result_type(instruction), out.at(out.operand(instruction.operands[0]), BOX_VALUE_OFFSET))
+
+
+def _array_rest(out: FunctionEmitter, instruction: Instruction) -> str:
+    array, start = (out.operand(value) for value in instruction.operands)
+    type = result_type(instruction)
+    assert isinstance(type, Array)
+    return out.call("kv_array_rest", array, out.emission.descriptors.type(type.element), start)
 
 
 def _array_make(out: FunctionEmitter, instruction: Instruction) -> str:
@@ -172,6 +212,13 @@ EMITTERS: dict[str, Emitter] = {
     "variant.make": _variant_make,
     "variant.tag": _variant_tag,
     "variant.get": _variant_get,
+    "optional.none": _optional_none,
+    "optional.some": _optional_some,
+    "optional.is": _optional_is,
+    "optional.get": _optional_get,
+    "box.make": _box_make,
+    "box.get": _box_get,
+    "array.rest": _array_rest,
     "array.make": _array_make,
     "array.length": _array_length,
     "array.get": _array_get,

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from kavachc.backend.emitters.arrays import bounds_check, element_at
-from kavachc.backend.layout import CAPACITY_OFFSET, LENGTH_OFFSET
+from kavachc.backend.layout import BOX_VALUE_OFFSET, CAPACITY_OFFSET, LENGTH_OFFSET
 from kavachc.backend.llvm_constants import is_static_block
 from kavachc.backend.llvm_function import Emitter, FunctionEmitter
 from kavachc.backend.llvm_runtime import LIKELY, alias_tag
 from kavachc.ir.module import Instruction, Local
-from kavachc.ir.types import Address, Array, IrType
+from kavachc.ir.types import Address, Array, Box, IrType
 
 _POINTER = alias_tag("ptr")
 
@@ -78,7 +78,7 @@ def _store(out: FunctionEmitter, instruction: Instruction) -> str:
 
 
 def _array_at(out: FunctionEmitter, slot: str, is_ready: str, array: str, make: str) -> str:
-    """The array in the slot, after `make` (a helper) has made it anew where it is not ready."""
+    """The array (or box) in the slot, after `make` (a helper) has made it anew where it is not ready."""
     before = out.label
     making, ready, made = out.fresh("make"), out.fresh("ready"), out.fresh("%made")
     out.write(f"br i1 {is_ready}, label %{ready}, label %{making}{LIKELY}")
@@ -97,6 +97,15 @@ def _element_address(out: FunctionEmitter, instruction: Instruction) -> str:
     array = _array_at(out, slot, is_unique, shared, out.helpers.unique(array_type.element))
     bounds_check(out, instruction, array, index)
     return element_at(out, array, array_type.element, index)
+
+
+def _box_address(out: FunctionEmitter, instruction: Instruction) -> str:
+    slot = out.operand(instruction.operands[0])
+    box_type = _target(instruction.operands[0].type)
+    assert isinstance(box_type, Box)
+    shared = out.assign(f"load ptr, ptr {slot}{_POINTER}")
+    is_unique = out.assign(f"icmp eq i64 {out.load_header(shared, 0, 'count')}, 1")
+    return out.at(_array_at(out, slot, is_unique, shared, out.helpers.unique_box(box_type)), BOX_VALUE_OFFSET)
 
 
 def _array_push(out: FunctionEmitter, instruction: Instruction) -> str:
@@ -122,6 +131,7 @@ EMITTERS: dict[str, Emitter] = {
     "local.address": _local_address,
     "field.address": _field_address,
     "element.address": _element_address,
+    "box.address": _box_address,
     "load": _load,
     "store": _store,
     "array.push": _array_push,

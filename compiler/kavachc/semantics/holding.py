@@ -1,0 +1,81 @@
+"""What values of a type hold, and which types hold themselves (spec 2.recursive)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kavachc.semantics.types import ArrayType, FieldInfo, OptionalType, RecordType, SumType, TupleType, Type
+
+
+def fields_of(type_: RecordType | SumType) -> list[FieldInfo]:
+    """All fields of a record, or of a sum's variants."""
+    if isinstance(type_, RecordType):
+        return list(type_.fields)
+    return [item for variant in type_.variants for item in variant.fields]
+
+
+def held_inside(type_: Type) -> Iterator[Type]:
+    """The types of the parts that every value of the type consists of, or may."""
+    if isinstance(type_, OptionalType):
+        yield type_.element
+    elif isinstance(type_, TupleType):
+        yield from type_.elements
+    elif isinstance(type_, RecordType | SumType):
+        for item in fields_of(type_):
+            yield item.type
+
+
+def held(type_: Type) -> Iterator[Type]:
+    """All types of parts, elements of arrays included."""
+    if isinstance(type_, ArrayType):
+        yield type_.element
+    else:
+        yield from held_inside(type_)
+
+
+def reaches(type_: Type, wanted: Type) -> bool:
+    """Whether a value of `type_` may hold one of type `wanted` without an array between. A field whose type reaches
+    the type that holds the field is stored apart from it natively, since no value lies inside itself."""
+    seen: set[Type] = set()
+    pending = [type_]
+    while pending:
+        current = pending.pop()
+        if current == wanted:
+            return True
+        if current not in seen:
+            seen.add(current)
+            pending.extend(held_inside(current))
+    return False
+
+
+def without_value(types: list[RecordType | SumType]) -> set[RecordType | SumType]:
+    """Those of the types that no value can be of, since it would have to hold another, and so on without end."""
+    endless = set(types)
+    while True:
+        ending = {item for item in endless if _has_value(item, endless)}
+        if not ending:
+            return endless
+        endless -= ending
+
+
+def _has_value(type_: Type, endless: set[RecordType | SumType]) -> bool:
+    if isinstance(type_, SumType):
+        return any(all(_is_made(item.type, endless) for item in variant.fields) for variant in type_.variants)
+    assert isinstance(type_, RecordType)
+    return all(_is_made(item.type, endless) for item in type_.fields)
+
+
+def _is_made(type_: Type, endless: set[RecordType | SumType]) -> bool:
+    """Whether a value of the type can be made without one of the `endless` types."""
+    return not any(item in endless for item in needed_by(type_))
+
+
+def needed_by(type_: Type) -> Iterator[RecordType | SumType]:
+    """The records and sums of which every value of the type holds one: not those in arrays and optionals."""
+    pending = [type_]
+    while pending:
+        current = pending.pop()
+        if isinstance(current, RecordType | SumType):
+            yield current
+        elif isinstance(current, TupleType):
+            pending.extend(current.elements)

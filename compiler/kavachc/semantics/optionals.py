@@ -1,0 +1,77 @@
+"""What looks into an optional: `??` and `if const` (spec 2.optional). Both are matches of two arms."""
+
+from __future__ import annotations
+
+from kavachc.diagnostics import codes
+from kavachc.semantics import typed_ast as typed
+from kavachc.semantics.binders import check_binder
+from kavachc.semantics.body import DROPPED, Body, drop
+from kavachc.semantics.conversions import same_type
+from kavachc.semantics.statements import check_block
+from kavachc.semantics.types import NEVER, NOTHING, UNKNOWN, OptionalType, Type
+from kavachc.syntax import ast
+
+
+def check_coalesce(body: Body, node: ast.Coalesce, wanted: Type | None) -> typed.Expr:
+    """`x ?? other`: what `x` holds; otherwise `other`, which may be absent itself, or leave."""
+    hint = None if wanted is None or wanted is DROPPED else wanted
+    value = body.operand(node.value, hint if hint is None or isinstance(hint, OptionalType) else OptionalType(hint))
+    element = _element(body, value, "`??`")
+    other = body.expression(node.otherwise, hint if isinstance(hint, OptionalType) else element)
+    result = element
+    if other.type is not NEVER and not same_type(other.type, element):
+        if same_type(other.type, OptionalType(element)):
+            result = OptionalType(element)
+        else:
+            other = body.convert(other, element)
+    held = typed.Local("value", element, False, value.span)
+    found: typed.Expr = typed.LocalGet(value.span, element, held)
+    if result is not element:
+        found = typed.ToOptional(value.span, result, found)
+    present = typed.PresentPattern(value.span, typed.BindPattern(value.span, held))
+    return _two_arms(node, result, value, (present, found), other)
+
+
+def check_if_const(body: Body, node: ast.IfConst, wanted: Type | None) -> typed.Expr:
+    """`if const x = optional { … } else { … }`: `x` is known in the first block only."""
+    value = body.operand(node.value)
+    element = _element(body, value, "`if const`")
+    body.scope.enter()
+    binder = check_binder(body, node.binder, element, False)
+    wants_none = node.otherwise is None or wanted is DROPPED
+    then = check_block(body, node.then, DROPPED if wants_none else wanted)
+    body.scope.leave()
+    if node.otherwise is None:
+        otherwise: typed.Expr = typed.NothingValue(node.span, NOTHING)
+        result: Type = NOTHING
+    elif wanted is DROPPED:
+        otherwise = drop(body.expression(node.otherwise, DROPPED))
+        result = NEVER if then.type is NEVER and otherwise.type is NEVER else NOTHING
+    else:
+        if wanted is not None and then.type is NOTHING:
+            body.convert(then, wanted)
+        if wanted is None and then.type is not NEVER:
+            wanted = then.type
+        otherwise = body.expression(node.otherwise) if wanted is None else body.value(node.otherwise, wanted)
+        giving = [item.type for item in (then, otherwise) if item.type is not NEVER]
+        result = (wanted or giving[0]) if giving else NEVER
+    present = typed.PresentPattern(node.binder.span, binder)
+    return _two_arms(node, result, value, (present, then), otherwise)
+
+
+def _element(body: Body, value: typed.Expr, what: str) -> Type:
+    if isinstance(value.type, OptionalType):
+        return value.type.element
+    if value.type is not UNKNOWN:
+        body.report(codes.NOT_OPTIONAL, value.span, what=what, type=value.type)
+    return UNKNOWN
+
+
+def _two_arms(
+    node: ast.Expression, result: Type, value: typed.Expr, found: tuple[typed.Pattern, typed.Expr], other: typed.Expr
+) -> typed.Match:
+    arms = (
+        typed.MatchArm(node.span, found[0], None, found[1]),
+        typed.MatchArm(other.span, typed.WildcardPattern(other.span), None, other),
+    )
+    return typed.Match(node.span, result, value, arms)
