@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -147,3 +151,27 @@ def test_a_file_without_an_end_is_refused() -> None:
     ended = kavachc("check", "/dev/zero")
     assert ended.returncode == 1
     assert ended.stderr == "error: `/dev/zero` is too large for a program: it has more than 64 MB\n"
+
+
+def test_a_test_model_without_an_end_cannot_be_read(tmp_path: Path) -> None:
+    source = tmp_path / "program.kav"
+    source.write_text('fn main() { print(ask<Int>("a") catch _ => 0) }\n')
+    for command in (["interp"], ["interp", "--host", "native"], ["run"]):
+        ended = kavachc(*command, "program.kav", "--test-model", "/dev/zero", cwd=tmp_path)
+        assert (ended.returncode, ended.stderr) == (2, "error: test model /dev/zero: cannot be read\n")
+    assert kavachc("build", "program.kav", "-o", "program", cwd=tmp_path).returncode == 0
+    environment = {"KAVACH_TEST_MODEL": "/dev/zero"}
+    binary = subprocess.run([tmp_path / "program"], env=environment, capture_output=True, text=True, check=False)
+    assert (binary.returncode, binary.stderr) == (2, "error: test model /dev/zero: cannot be read\n")
+
+
+def test_ctrl_c_ends_a_run_with_status_130(tmp_path: Path) -> None:
+    source = tmp_path / "program.kav"
+    source.write_text("fn main() {\n    print(1)\n    Time.sleep(1h)\n}\n")
+    for command in (["interp"], ["run"]):
+        arguments = [sys.executable, "-c", "from kavachc.cli import main; main()", *command, str(source)]
+        with subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+            time.sleep(5)
+            running.send_signal(signal.SIGINT)
+            _, stderr = running.communicate(timeout=30)
+        assert running.returncode == 130 and b"Traceback" not in stderr

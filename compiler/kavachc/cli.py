@@ -139,7 +139,13 @@ def _fail(message: str, status: int) -> NoReturn:
 def main() -> None:
     """The console script: every failure becomes a message, never a traceback."""
     try:
-        cli()
+        # Not "standalone", where click would have its own ways with Ctrl-C and a closed pipe.
+        sys.exit(cli.main(standalone_mode=False))
+    except click.exceptions.Abort:
+        sys.exit(130)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
     except CompileErrors as errors:
         print(
             render_all(errors.diagnostics, color=sys.stderr.isatty() and "NO_COLOR" not in os.environ), file=sys.stderr

@@ -108,6 +108,9 @@ fn terminated(buffer: *[path_length_max]u8, path: []const u8) ?[*:0]const u8 {
     return @ptrCast(buffer);
 }
 
+/// A file of this size or more, such as one without an end (`/dev/zero`), cannot be read.
+const file_size_max = 256 << 20;
+
 /// Reads into pages of its own, which are never given back: a program reads one file, its test model.
 fn readFile(_: ?*anyopaque, path: [*]const u8, length: i64) callconv(.c) abi.TextView {
     var path_buffer: [path_length_max]u8 = undefined;
@@ -120,7 +123,8 @@ fn readFile(_: ?*anyopaque, path: [*]const u8, length: i64) callconv(.c) abi.Tex
     var used: usize = 0;
     while (true) {
         if (used == content.len) {
-            const larger = mapPages(2 * content.len) orelse return .{};
+            if (used >= file_size_max) return unmapped(content);
+            const larger = mapPages(2 * content.len) orelse return unmapped(content);
             @memcpy(larger[0..used], content);
             _ = linux.munmap(content.ptr, content.len);
             content = larger;
@@ -131,9 +135,15 @@ fn readFile(_: ?*anyopaque, path: [*]const u8, length: i64) callconv(.c) abi.Tex
                 used += result;
             },
             .INTR => {},
-            else => return .{},
+            else => return unmapped(content),
         }
     }
+}
+
+/// The view of a file that cannot be read.
+fn unmapped(content: []u8) abi.TextView {
+    _ = linux.munmap(content.ptr, content.len);
+    return .{};
 }
 
 fn mapPages(length: usize) ?[]u8 {

@@ -22,6 +22,10 @@ _SLEEP_NS_MAX = 86_400 * 1_000_000_000
 Result = TypeVar("Result")
 
 
+# A file of this size or more, such as one without an end (`/dev/zero`), cannot be read.
+_FILE_BYTES_MAX = 256 << 20
+
+
 class Host:
     """The real world. A test or the simulator overrides what it replaces."""
 
@@ -53,9 +57,11 @@ class Host:
 
     def read_file(self, path: bytes) -> bytes | None:
         try:
-            return Path(os.fsdecode(path)).read_bytes()
+            with open(path, "rb") as file:
+                content = file.read(_FILE_BYTES_MAX)
         except OSError:
             return None
+        return content if len(content) < _FILE_BYTES_MAX else None
 
     def write_file(self, path: bytes, content: bytes) -> bool:
         try:

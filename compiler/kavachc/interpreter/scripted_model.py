@@ -17,6 +17,8 @@ from kavachc.interpreter.arithmetic import INT_MAX
 from kavachc.interpreter.decode import DEPTH_MAX, Misfit, Number, Object, read_json
 from kavachc.interpreter.show import DURATION_UNITS
 
+# A file of this size or more, such as one without an end (`/dev/zero`), cannot be read.
+SCRIPT_BYTES_MAX = 256 << 20
 # An answer stands inside the file's object, the array of replies and its reply.
 SCRIPT_DEPTH_MAX = DEPTH_MAX + 3
 
@@ -95,9 +97,12 @@ class ScriptError(Exception):
 def load_script(path: str) -> Script:
     """Reads the file; raises `ScriptError`."""
     try:
-        content = Path(path).read_bytes()
+        with Path(path).open("rb") as file:
+            content = file.read(SCRIPT_BYTES_MAX)
     except OSError:
         raise ScriptError("cannot be read") from None
+    if len(content) == SCRIPT_BYTES_MAX:
+        raise ScriptError("cannot be read")
     try:
         text = content.decode()
     except UnicodeDecodeError:
