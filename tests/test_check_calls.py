@@ -29,7 +29,7 @@ BEFORE = """
         ("f(1, a: 2)", "`a` is given twice"),
         ("f(a: 1, 2)", "an argument without a name stands after one with a name"),
         ('f(1, "a")', "expected `Int`, but this is `String`"),
-        ("f<Int>(1, 2)", "`f` takes no type arguments, but 1 type argument is given"),
+        ("f<Int>(1, 2)", "`f` takes no type arguments, but 1 is given"),
         ("R.m(1)", "`m` is called on a value of `R`, not on the type"),
         ("R(x: 1).m", "`m` is a method of `R`, not a field"),
         ("R(x: 1).x()", "`x` is a field of `R`, and cannot be called"),

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 
 from kavachc.semantics import typed_ast, types
+from kavachc.semantics.wording import parameter_list
 from kavachc.source import SourceFile, Span
 
 # What other nodes point to by name rather than contain.
@@ -13,15 +14,18 @@ _NAMED = (
     typed_ast.Function,
     typed_ast.Constant,
     typed_ast.Agent,
-    types.RecordType,
-    types.SumType,
-    types.CapabilityType,
-    types.AgentType,
     types.CapabilityMethod,
 )
 
 # Types that are shown as they are written.
-_STRUCTURAL = (types.PrimitiveType, types.ArrayType, types.OptionalType, types.TupleType, types.TaskType)
+_STRUCTURAL = (
+    types.TypeVariable,
+    types.PrimitiveType,
+    types.ArrayType,
+    types.OptionalType,
+    types.TupleType,
+    types.TaskType,
+)
 
 
 def dump(node: object) -> str:
@@ -39,13 +43,13 @@ def dump_program(program: typed_ast.Program) -> str:
             f"agent {agent.name} {agent.model} {agent.settings}\n" + "".join(dump(item) for item in agent.limits)
         )
     for function in program.functions:
+        generic = parameter_list(function.type_parameters)
         parameters = ", ".join(f"{item.name}: {item.type}" for item in function.parameters)
         error = f" ! {function.error}" if function.error is not None else ""
         uses = ", ".join(sorted(str(effect) for effect in function.effects)) or "nothing"
         facts = (" waits" if function.may_wait else "") + (" recursive" if function.is_recursive else "")
-        parts.append(
-            f"fn {function.name}({parameters}) -> {function.result}{error} uses {uses}{facts}\n{dump(function.body)}"
-        )
+        result = f"{function.result}{error}"
+        parts.append(f"fn {function.name}{generic}({parameters}) -> {result} uses {uses}{facts}\n{dump(function.body)}")
     return "\n".join(parts)
 
 
@@ -61,10 +65,10 @@ def _lines(node: object, depth: int, label: str, top: bool = False) -> Iterator[
         yield "  " * depth + "]"
     elif isinstance(node, typed_ast.Local):
         yield f"{indent}{node.name}: {node.type}"
+    elif isinstance(node, types.Type):
+        yield f"{indent}{node}"
     elif isinstance(node, _NAMED) and not top:
         yield f"{indent}{node.name}"
-    elif isinstance(node, _STRUCTURAL):
-        yield f"{indent}{node}"
     elif is_dataclass(node) and not isinstance(node, Span | SourceFile):
         children = [
             (item.name, getattr(node, item.name)) for item in fields(node) if item.name not in ("span", "operator_span")

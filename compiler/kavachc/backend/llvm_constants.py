@@ -9,6 +9,11 @@ _BYTE_TEXTS = [chr(byte) if byte in _PLAIN_BYTES else f"\\{byte:02X}" for byte i
 NO_TEXT = "{ ptr, i64 } zeroinitializer"
 
 
+def global_name(name: str) -> str:
+    """The LLVM name of something of the compiler's own, whose `name` may hold an IR type with quotes in it."""
+    return '@"' + name.replace('"', "") + '"'
+
+
 def quoted_bytes(data: bytes) -> str:
     """The constant as LLVM writes it."""
     return 'c"' + "".join([_BYTE_TEXTS[byte] for byte in data]) + '"'

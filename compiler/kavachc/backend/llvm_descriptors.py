@@ -5,9 +5,9 @@ from __future__ import annotations
 import struct
 
 from kavachc.backend.layout import Layouts
-from kavachc.backend.llvm_constants import Constants
+from kavachc.backend.llvm_constants import Constants, global_name
 from kavachc.ir.facts import is_counted, named
-from kavachc.ir.module import Agent, Field, Limit, Module, Record, Rule, Sum
+from kavachc.ir.module import Agent, Field, Limit, Module, Record, Rule, Sum, shown_name
 from kavachc.ir.types import (
     BOOL,
     DURATION,
@@ -66,7 +66,7 @@ class Descriptors:
         name = self._names.get(type)
         if name is None:
             # Named before it is made: a type may hold arrays of itself.
-            name = self._names[type] = f'@"type.{type}"'
+            name = self._names[type] = global_name(f"type.{type}")
             self.lines.append(f"{name} = internal constant {_TYPE} {self._type_value(type)}")
         return name
 
@@ -91,7 +91,7 @@ class Descriptors:
             kind, element = _TASK, self.type(type.result)
         elif isinstance(type, Named):
             declared = named(type.name, self._module)
-            name = declared.name
+            name = shown_name(declared.name)
             if isinstance(declared, Record):
                 kind, documentation = _RECORD, declared.documentation
                 offsets = self._layouts.aggregate(type).offsets
@@ -140,7 +140,7 @@ class Descriptors:
         """An array of rows; null when there are none."""
         if not rows:
             return "null"
-        name = f'@"{name}"'
+        name = global_name(name)
         self.lines.append(
             f"{name} = private unnamed_addr constant [{len(rows)} x {row_type}] [{', '.join(rows)}], align 8"
         )

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from kavachc.backend.layout import BOX_VALUE_OFFSET, LENGTH_OFFSET, Layouts
-from kavachc.backend.llvm_constants import Constants
+from kavachc.backend.llvm_constants import Constants, global_name
 from kavachc.backend.llvm_descriptors import Descriptors
 from kavachc.backend.llvm_runtime import LENGTH_RANGE, RuntimeDeclarations, alias_tag
 from kavachc.ir.facts import is_counted, named
@@ -38,7 +38,7 @@ class Helpers:
 
     def _function(self, name: str, signature: str, attributes: str, body: Callable[[], str]) -> str:
         """`signature` has `@` where the symbol goes."""
-        symbol = f'@"{name}"'
+        symbol = global_name(name)
         if name not in self._made:
             self._made[name] = ""  # Claimed first: the body may ask for it again.
             head = signature.replace("@", symbol, 1)

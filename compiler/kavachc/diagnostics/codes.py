@@ -54,6 +54,11 @@ TOO_DEEP = Code("K0116", "nested deeper than {limit} levels", "give the inner pa
 COMPARISON_CHAIN = Code("K0117", "comparisons cannot be chained", "compare twice: `a < b && b < c`")
 RANGE_CHAIN = Code("K0118", "a range cannot be part of a range", "a range is `start..end` or `start..=end`")
 KEYWORD_AS_NAME = Code("K0119", "`{word}` is a keyword and cannot be a name", "choose another name")
+NOT_GENERIC = Code(
+    "K0123",
+    "{what} has no type parameters",
+    "functions, methods and types can be generic: write the types that are meant here",
+)
 NOT_KAVACH = Code("K0122", "`{word}` is not part of Kavach")
 REST_MARK = Code("K0140", "the rest of an array is written `..` in a pattern", "write `..`, or `..name`")
 REST_NOT_LAST = Code("K0141", "`..` stands last in an array pattern", "move it to the end: `[first, ..rest]`")
@@ -143,6 +148,27 @@ NOT_AN_ERROR_TYPE = Code(
 )
 CONSTRUCT_SUM = Code("K0329", "`{type}` is a choice of variants: name one of them", "write `{example}`")
 SELF_CONTAINED_DEFAULT = Code("K0330", "the default of `{field}` has no end: it makes {a_type}, which needs it again")
+
+TYPE_NOT_INFERRED = Code("K0350", "nothing says what `{parameter}` of `{name}` stands for here")
+BOUND_MISSING = Code("K0351", "`{name}` needs `{parameter}: {bound}`, but `{type}` does not have it: {reason}")
+UNKNOWN_BOUND = Code(
+    "K0352", "`{name}` is not a bound", "the bounds are `Eq` (`==`), `Ord` (`<` and `==`) and `Show` (text)"
+)
+GENERIC_IMPLEMENTS = Code(
+    "K0353", "`{type}` is generic, and only a type without type parameters can be a capability", "{advice}"
+)
+GROWS_WITHOUT_END = Code(
+    "K0354", "`{name}` needs itself with ever larger types: `{parameter}` stands for `{larger}` there, and so on"
+)
+TOO_MANY_INSTANCES = Code(
+    "K0355", "the generic functions of this program are needed with too many types: more than {limit}"
+)
+TYPE_TOO_LARGE = Code("K0357", "`{name}` is needed with a type too large to handle: more than {limit} types in one")
+ERROR_OF_GENERIC = Code(
+    "K0356",
+    "`{name}` is generic, and an `Error` does not say which `{name}` it holds",
+    "match it before it becomes an `Error`, or hold it in an error type without type parameters",
+)
 
 # K04xx: effects and capabilities.
 

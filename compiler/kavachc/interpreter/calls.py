@@ -18,7 +18,7 @@ from kavachc.interpreter.statements import run_block
 from kavachc.interpreter.values import CapabilityValue, LimitedCapability, Value, VariantValue, variant
 from kavachc.semantics import panics
 from kavachc.semantics import typed_ast as typed
-from kavachc.semantics.types import SumType, Type
+from kavachc.semantics.types import NO_BINDINGS, Bindings, SumType, Type
 from kavachc.source import Span
 
 if TYPE_CHECKING:
@@ -79,8 +79,9 @@ def spawn(evaluator: Evaluator, node: typed.Spawn, frame: Frame) -> Steps:
     assert isinstance(spawned, Call)
     values = yield from evaluator.expressions(_operands(spawned), frame)
     # A task's own call is nested in no other.
-    outermost = Frame(agent=frame.agent, depth=None)
-    return evaluator.host.spawn(run_steps(_perform(evaluator, spawned, values, outermost)), spawned.type)
+    outermost = Frame(agent=frame.agent, depth=None, types=frame.types)
+    task = run_steps(_perform(evaluator, spawned, values, outermost))
+    return evaluator.host.spawn(task, frame.type(spawned.type))
 
 
 def _operands(node: Call) -> tuple[typed.Expr, ...]:
@@ -96,7 +97,7 @@ def _operands(node: Call) -> tuple[typed.Expr, ...]:
 def _perform(evaluator: Evaluator, node: Call, values: list[Value], frame: Frame) -> Steps:
     match node:
         case typed.CallFunction():
-            callee = Frame(frame.agent, None, _depth(frame, node.function, node.span))
+            callee = Frame(frame.agent, None, _depth(frame, node.function, node.span), _types(node, frame))
             return (yield from _run(evaluator, node.function, values, callee, node.span))
         case typed.CallHandler():
             handle, *arguments = values
@@ -105,11 +106,19 @@ def _perform(evaluator: Evaluator, node: Call, values: list[Value], frame: Frame
         case typed.CallCapability():
             return (yield from _capability(evaluator, node, values, frame))
         case typed.Ask():
-            return (yield from _ask(evaluator, frame.agent, node.type, values[0]))
+            return (yield from _ask(evaluator, frame.agent, frame.type(node.type), values[0]))
         case typed.CallBuiltin():
             if node.builtin.waits:
                 return (yield from WAITING[node.builtin.key](evaluator, values))
             return COMBINE[typed.CallBuiltin].combine(evaluator, node, frame, values)
+
+
+def _types(node: typed.CallFunction, caller: Frame) -> Bindings:
+    """What the type parameters of the callee stand for."""
+    if not node.type_arguments:
+        return NO_BINDINGS
+    arguments = [caller.type(argument) for argument in node.type_arguments]
+    return dict(zip(node.function.type_parameters, arguments, strict=True))
 
 
 def _depth(caller: Frame, function: typed.Function, span: Span) -> int:

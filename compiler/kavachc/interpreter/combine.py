@@ -7,7 +7,7 @@ waits nor writes to a variable.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
 from kavachc.interpreter import arithmetic
 from kavachc.interpreter.builtins import AT_ONCE
@@ -27,7 +27,7 @@ from kavachc.interpreter.values import (
     VariantValue,
 )
 from kavachc.semantics import typed_ast as typed
-from kavachc.semantics.types import STRING
+from kavachc.semantics.types import STRING, RecordType, SumType
 
 if TYPE_CHECKING:
     from kavachc.interpreter.evaluator import Evaluator
@@ -56,17 +56,17 @@ def _in_order(node: Node, values: Values) -> tuple[Value, ...]:
     return tuple(by_index[index] for index in range(len(by_index)))
 
 
-def _interpolation(evaluator: Evaluator, node: typed.Interpolation, _frame: Frame, values: Values) -> Value:
-    parts = [show(value, part.type) for part, value in zip(node.parts, values, strict=True)]
+def _interpolation(evaluator: Evaluator, node: typed.Interpolation, frame: Frame, values: Values) -> Value:
+    parts = [show(value, frame.type(part.type)) for part, value in zip(node.parts, values, strict=True)]
     return evaluator.count_text("".join(parts), node.span)
 
 
-def _record(_evaluator: Evaluator, node: typed.RecordMake, _frame: Frame, values: Values) -> Value:
-    return RecordValue(node.record, _in_order(node, values))
+def _record(_evaluator: Evaluator, node: typed.RecordMake, frame: Frame, values: Values) -> Value:
+    return RecordValue(cast(RecordType, frame.type(node.record)), _in_order(node, values))
 
 
-def _variant(_evaluator: Evaluator, node: typed.VariantMake, _frame: Frame, values: Values) -> Value:
-    return VariantValue(node.sum, node.variant, _in_order(node, values))
+def _variant(_evaluator: Evaluator, node: typed.VariantMake, frame: Frame, values: Values) -> Value:
+    return VariantValue(cast(SumType, frame.type(node.sum)), node.variant, _in_order(node, values))
 
 
 def _update(_evaluator: Evaluator, node: typed.RecordUpdate, _frame: Frame, values: Values) -> Value:
@@ -88,8 +88,10 @@ def _arithmetic(evaluator: Evaluator, node: typed.ArithmeticOperation, _frame: F
     return evaluator.count_text(result, node.operator_span) if node.type is STRING else result
 
 
-def _builtin(evaluator: Evaluator, node: typed.CallBuiltin, _frame: Frame, values: Values) -> Value:
-    return AT_ONCE[node.builtin.key](evaluator.host, tuple(argument.type for argument in node.arguments), values)
+def _builtin(evaluator: Evaluator, node: typed.CallBuiltin, frame: Frame, values: Values) -> Value:
+    return AT_ONCE[node.builtin.key](
+        evaluator.host, tuple(frame.type(argument.type) for argument in node.arguments), values
+    )
 
 
 def _start(_evaluator: Evaluator, node: typed.AgentStart, _frame: Frame, values: Values) -> Value:

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 from kavachc.interpreter.values import AgentHandle, Value
 from kavachc.semantics.typed_ast import Agent, Local
+from kavachc.semantics.types import NO_BINDINGS, Bindings, Type, substitute
 
 # An evaluation in steps. It yields another evaluation, the body of a function that is called, and is sent that
 # body's value; or None, where its task waits. `calls.run_steps` drives it.
@@ -20,11 +21,17 @@ class Frame:
 
     `owners` holds, for a variable that may change its arrays in place, the token that those arrays carry
     (`places.py`). `agent` is the agent that an `ask` here counts for; `handle` is set in handlers only. `depth` is
-    the number of recursive calls around this one (spec 4.depth), None before a task's own call.
+    the number of recursive calls around this one (spec 4.depth), None before a task's own call. `types` are what the
+    type parameters of the running function stand for.
     """
 
     agent: Agent | None = None
     handle: AgentHandle | None = None
     depth: int | None = 0
+    types: Bindings = field(default_factory=lambda: NO_BINDINGS)
     values: dict[Local, Value] = field(default_factory=dict)
     owners: dict[Local, object] = field(default_factory=dict)
+
+    def type(self, written: Type) -> Type:
+        """What a type in the function's body stands for in this call."""
+        return substitute(written, self.types) if self.types else written

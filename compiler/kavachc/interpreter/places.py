@@ -19,7 +19,7 @@ from kavachc.interpreter.values import ArrayValue, RecordValue, Value
 from kavachc.semantics import panics
 from kavachc.semantics.holding import held
 from kavachc.semantics.typed_ast import FieldStep, IndexStep, Place
-from kavachc.semantics.types import ERROR, AgentType, ArrayType, CapabilityType, Type
+from kavachc.semantics.types import ERROR, AgentType, ArrayType, CapabilityType, Type, TypeVariable
 from kavachc.source import Span
 
 # From what stands at a place, and the token of the place's variable, to what stands there next.
@@ -93,12 +93,13 @@ def _own(array: ArrayValue, owner: object) -> ArrayValue:
 
 
 def may_hold_array(type_: Type) -> bool:
-    """Whether a value of the type may hold an array anywhere inside, so that reading it gives it away."""
+    """Whether a value of the type may hold an array anywhere inside, so that reading it gives it away. A value of a
+    type variable may."""
     seen: set[Type] = set()
     pending = [type_]
     while pending:
         item = pending.pop()
-        if item is ERROR or isinstance(item, ArrayType | AgentType | CapabilityType):
+        if item is ERROR or isinstance(item, ArrayType | AgentType | CapabilityType | TypeVariable):
             return True
         if item not in seen:
             seen.add(item)

@@ -113,6 +113,11 @@ class Field:
     documentation: str | None
 
 
+def shown_name(name: str) -> str:
+    """How values of a type show their type's name: `Pair`, where the type itself is `Pair<Int, String>`."""
+    return name.partition("<")[0]
+
+
 @dataclass(frozen=True, slots=True)
 class Record:
     name: str

@@ -66,7 +66,7 @@ def _function(
     mark: int,
     fails: Failure | None,
 ) -> Value:
-    return call_function(state, node.function, operands, mark, fails)
+    return call_function(state, state.program.callee(node), operands, mark, fails)
 
 
 def _capability(

@@ -9,9 +9,10 @@ from kavachc.ir.types import ERROR, INT, NOTHING, IrType, Named
 from kavachc.lower import agents, calls, control, expressions, names, spawns, statements
 from kavachc.lower.function import FunctionLowering, Lowerings, Way
 from kavachc.lower.settle import as_error
-from kavachc.lower.types import add_type_tables, lower_error, lower_type
+from kavachc.lower.types import Applications, add_type_tables, lower_error, lower_type
 from kavachc.semantics import typed_ast as typed
-from kavachc.semantics.types import CapabilityType
+from kavachc.semantics.specialise import specialised
+from kavachc.semantics.types import CapabilityType, Type
 from kavachc.source import Span
 
 LOWERINGS = Lowerings(
@@ -34,9 +35,14 @@ class ProgramLowering:
         self.lowerings = LOWERINGS
         self._names: dict[typed.Function, str] = {}
         self._spawn_thunks: dict[object, str] = {}
+        self._applications = Applications(source, self.module)
+        self._instances: dict[tuple[typed.Function, tuple[Type, ...]], typed.Function] = {}
+        # Declared, and still to be lowered.
+        self._waiting: list[typed.Function] = []
 
     def run(self) -> Module:
         add_type_tables(self.source, self.module)
+        self._applications.add_new()
         agents.add_agents(self.source, self.module)
         functions = _all_functions(self.source)
         for function in functions:
@@ -47,12 +53,28 @@ class ProgramLowering:
         for lower_thunk in thunks:
             lower_thunk()
         self._lower_entry()
+        while self._waiting:
+            self._lower_body(self._waiting.pop(0))
         return self.module
 
     # What other functions ask for.
 
     def function_name(self, function: typed.Function) -> str:
         return self._names[function]
+
+    def callee(self, call: typed.CallFunction | typed.CallHandler) -> typed.Function:
+        """The function that is called; of a generic one the instance, which is declared and will be lowered."""
+        if not isinstance(call, typed.CallFunction) or not call.type_arguments:
+            return call.function
+        key = (call.function, call.type_arguments)
+        instance = self._instances.get(key)
+        if instance is None:
+            instance = specialised(call.function, call.type_arguments)
+            self._instances[key] = instance
+            self._applications.add_new()
+            self._declare_user_function(instance)
+            self._waiting.append(instance)
+        return instance
 
     def limit_vtable(self, agent: typed.Agent, capability: CapabilityType) -> str | None:
         """The vtable through which values of the capability are given to the agent, where it limits them."""
@@ -61,7 +83,7 @@ class ProgramLowering:
 
     def spawn_thunk(self, call: typed.Expr, operands: list[Value]) -> str:
         """The function that a task runs for `call`; calls of one shape share it."""
-        shape = spawns.shape(call, operands)
+        shape = spawns.shape(self, call, operands)
         name = self._spawn_thunks.get(shape)
         if name is None:
             name = names.spawn_thunk(len(self._spawn_thunks), spawns.callee_name(self, call))
@@ -154,14 +176,14 @@ class ProgramLowering:
 
 
 def _all_functions(program: typed.Program) -> list[typed.Function]:
-    """Functions, methods and handlers, each once."""
+    """Functions, methods and handlers, each once, without those that are generic."""
     found = dict.fromkeys(program.functions)
     for agent in program.agents:
         found.update(dict.fromkeys(agent.handlers.values()))
     for implementation in program.implementations:
         found.update(dict.fromkeys(implementation.methods))
     found[program.main] = None
-    return list(found)
+    return [function for function in found if not function.type_parameters]
 
 
 def _parameter_values(parameters: list[tuple[str, IrType]]) -> list[Value]:

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from kavachc.lower.program import ProgramLowering
 
 
-def shape(call: typed.Expr, operands: list[Value]) -> object:
+def shape(program: ProgramLowering, call: typed.Expr, operands: list[Value]) -> object:
     """Calls with equal shapes run the same function."""
     if isinstance(call, typed.CallFunction | typed.CallHandler):
-        return call.function
+        return program.callee(call)
     if isinstance(call, typed.CallCapability):
         return call.method
     if isinstance(call, typed.CallBuiltin):
@@ -34,7 +34,7 @@ def shape(call: typed.Expr, operands: list[Value]) -> object:
 
 def callee_name(program: ProgramLowering, call: typed.Expr) -> str:
     if isinstance(call, typed.CallFunction | typed.CallHandler):
-        return program.function_name(call.function)
+        return program.function_name(program.callee(call))
     if isinstance(call, typed.CallCapability):
         return f"{call.capability.name}.{call.method.name}"
     return call.builtin.key if isinstance(call, typed.CallBuiltin) else "ask"

@@ -36,7 +36,7 @@ def lower_type(type: types.Type) -> IrType:
     if isinstance(type, types.TaskType):
         return ir_types.Task(lower_type(type.result))
     if isinstance(type, types.RecordType | types.SumType | types.CapabilityType | types.AgentType):
-        return ir_types.Named(type.name)
+        return ir_types.Named(str(type))
     raise AssertionError(f"a checked program has no values of type {type}")
 
 
@@ -45,14 +45,11 @@ def lower_error(error: types.Type | None) -> IrType | None:
 
 
 def add_type_tables(program: Program, module: ir.Module) -> None:
-    """Fills in the module's records, sums and capabilities."""
+    """Fills in the module's records, sums and capabilities, generic ones aside."""
     for record in program.records:
-        module.records[record.name] = ir.Record(record.name, _fields(record, record.fields), record.documentation)
-    for item in program.sums:
-        variants = tuple(
-            ir.Variant(variant.name, _fields(item, variant.fields), variant.documentation) for variant in item.variants
-        )
-        module.sums[item.name] = ir.Sum(item.name, variants, item.documentation)
+        _add_record(record, module)
+    for sum_ in program.sums:
+        _add_sum(sum_, module)
     for capability in program.capabilities:
         methods = tuple(_method(method) for method in capability.methods)
         module.capabilities[capability.name] = ir.Capability(capability.name, methods)
@@ -66,6 +63,41 @@ def _field_type(type: types.Type, holder: types.Type) -> IrType:
     """A field through which a type holds itself is stored apart."""
     lowered = lower_type(type)
     return ir_types.Box(lowered) if reaches(type, holder) else lowered
+
+
+class Applications:
+    """Brings the applications of generic types into the module's tables, as they come up."""
+
+    def __init__(self, program: Program, module: ir.Module) -> None:
+        self._module = module
+        # Each declaration with how many of its applications have been looked at.
+        self._seen: dict[types.RecordType | types.SumType, int] = dict.fromkeys(program.generic_types, 0)
+
+    def add_new(self) -> None:
+        """Adds those that have come up since, and those that their fields need."""
+        while new := [item for declaration in self._seen for item in self._new(declaration)]:
+            for applied in new:
+                if isinstance(applied, types.RecordType):
+                    _add_record(applied, self._module)
+                else:
+                    _add_sum(applied, self._module)
+
+    def _new(self, declaration: types.RecordType | types.SumType) -> list[types.RecordType | types.SumType]:
+        known: list[types.RecordType | types.SumType] = [*declaration.applications.values()]
+        new = known[self._seen[declaration] :]
+        self._seen[declaration] = len(known)
+        return [applied for applied in new if not types.is_open(applied)]
+
+
+def _add_record(record: types.RecordType, module: ir.Module) -> None:
+    name = str(record)
+    module.records[name] = ir.Record(name, _fields(record, record.fields), record.documentation)
+
+
+def _add_sum(sum_: types.SumType, module: ir.Module) -> None:
+    name = str(sum_)
+    variants = tuple(ir.Variant(item.name, _fields(sum_, item.fields), item.documentation) for item in sum_.variants)
+    module.sums[name] = ir.Sum(name, variants, sum_.documentation)
 
 
 def _method(method: types.CapabilityMethod) -> ir.Method:

@@ -9,6 +9,7 @@ from kavachc.diagnostics import codes
 from kavachc.diagnostics.diagnostic import Label
 from kavachc.semantics import typed_ast as typed
 from kavachc.semantics.body import Body
+from kavachc.semantics.inference import Inference, infer_values
 from kavachc.semantics.types import NEVER, Type
 from kavachc.semantics.wording import are, counted, near_miss, quoted
 from kavachc.source import Span
@@ -26,20 +27,43 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What the arguments are for: its `name` for messages, `kind` is `parameter` or `field`."""
+    """What the arguments are for: its `name` for messages, `kind` is `parameter` or `field`. Of something generic,
+    `inference` finds what its type parameters stand for, perhaps from what the place has `wanted`."""
 
     name: str
     kind: str
     shape: str
     slots: Sequence[Slot]
+    inference: Inference | None = None
+    wanted: Type | None = None
+
+    def type_of(self, index: int) -> Type:
+        """The slot's type, with what is found of it."""
+        slot = self.slots[index].type
+        return slot if self.inference is None else self.inference.of(slot)
 
 
 def check_arguments(
     body: Body, span: Span, target: Target, arguments: Sequence[ast.Argument]
 ) -> list[tuple[int, typed.Expr]]:
     """(index of the slot, value) as written. What does not fit is reported, and left out."""
+    placed = _place_arguments(body, span, target, arguments)
+    inference = target.inference
+    if inference is None:
+        return [(index, body.value(node, target.slots[index].type)) for index, node in placed]
+    values = infer_values(body, inference, placed, [slot.type for slot in target.slots], target.wanted)
+    given = {index for index, _ in placed}
+    if any(index not in given and not slot.has_default for index, slot in enumerate(target.slots)):
+        inference.give_up()
+    return values
+
+
+def _place_arguments(
+    body: Body, span: Span, target: Target, arguments: Sequence[ast.Argument]
+) -> list[tuple[int, ast.Expression]]:
+    """(index of the slot, what is written for it) up to the first that goes nowhere."""
     placed: dict[int, Span] = {}
-    values: list[tuple[int, typed.Expr]] = []
+    values: list[tuple[int, ast.Expression]] = []
     named_seen = False
     for position, argument in enumerate(arguments):
         index: int | None
@@ -62,7 +86,7 @@ def check_arguments(
             body.report(codes.ARGUMENT_TWICE, argument.span, argument=target.slots[index].name, labels=labels)
             return values
         placed[index] = argument.span
-        values.append((index, body.value(argument.value, target.slots[index].type)))
+        values.append((index, argument.value))
     missing = [slot.name for index, slot in enumerate(target.slots) if index not in placed and not slot.has_default]
     if missing:
         body.report(
@@ -114,7 +138,7 @@ def in_order(
     if receiver is not None:
         receiver = bind("receiver", receiver, receiver.type)
     bound = {
-        index: bind(target.slots[index].name, value, target.slots[index].type if value.type is NEVER else value.type)
+        index: bind(target.slots[index].name, value, target.type_of(index) if value.type is NEVER else value.type)
         for index, value in values
     }
     return tuple(statements), receiver, tuple([bound[index] for index in sorted(bound)])

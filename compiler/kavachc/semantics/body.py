@@ -9,8 +9,9 @@ from kavachc.diagnostics import codes
 from kavachc.diagnostics.codes import Code
 from kavachc.diagnostics.diagnostic import Label
 from kavachc.semantics import typed_ast as typed
-from kavachc.semantics.conversions import convertible, is_partly_unknown, same_type, why_not_shown
+from kavachc.semantics.conversions import bound_help, convertible, is_partly_unknown, same_type, why_not_shown
 from kavachc.semantics.scope import Scope
+from kavachc.semantics.type_names import resolve_type, variables_by_name
 from kavachc.semantics.types import (
     ERROR,
     FLOAT,
@@ -24,6 +25,7 @@ from kavachc.semantics.types import (
     RecordType,
     SumType,
     Type,
+    TypeVariable,
 )
 from kavachc.semantics.wording import a
 from kavachc.semantics.world import Facts, World
@@ -48,7 +50,7 @@ class Body:
     """`function` is None in a constant, a default, a rule and a setting; `agent` is set in a handler.
 
     `dispatch` is `expressions.check_expression`, handed in so that the modules below it need not import it.
-    `rule_target` is set in a rule of a limit, to the limit's target.
+    `rule_target` is set in a rule of a limit, to the limit's target; `type_parameters` in a default of a generic type.
     """
 
     world: World
@@ -57,6 +59,7 @@ class Body:
     function: typed.Function | None = None
     agent: typed.Agent | None = None
     rule_target: str | None = None
+    type_parameters: tuple[TypeVariable, ...] = ()
     scope: Scope = field(default_factory=Scope)
     loops: list[Loop] = field(default_factory=list)
     # Why each name that is not a `let` cannot change, for the message.
@@ -114,7 +117,8 @@ class Body:
         if wanted is ERROR and isinstance(found, RecordType | SumType):
             reason = why_not_shown(found)
             if reason is not None:
-                return self.report(codes.NOT_AN_ERROR_TYPE, value.span, type=found, help=reason)
+                help_text = bound_help(found, "Show") or reason
+                return self.report(codes.NOT_AN_ERROR_TYPE, value.span, type=found, help=help_text)
             return typed.ToError(value.span, ERROR, value)
         if isinstance(wanted, CapabilityType) and isinstance(found, RecordType) and wanted in found.capabilities:
             return typed.ToCapability(value.span, wanted, value, wanted)
@@ -143,6 +147,14 @@ class Body:
     def fresh(self, name: str, value: typed.Expr, type_: Type) -> typed.Declare:
         """A name of the compiler's own that holds `value`."""
         return typed.Declare(value.span, typed.Local(name, type_, False, value.span), value)
+
+    def variables(self) -> tuple[TypeVariable, ...]:
+        """The type parameters in scope."""
+        return self.type_parameters if self.function is None else self.function.type_parameters
+
+    def resolve(self, written: ast.TypeExpression) -> Type:
+        """The type that is written here."""
+        return resolve_type(self.world, written, variables_by_name(self.variables()))
 
     def name(self) -> str:
         return "this" if self.function is None else self.function.name.rpartition(".")[2]

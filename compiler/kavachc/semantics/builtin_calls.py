@@ -10,19 +10,19 @@ from kavachc.semantics.arguments import Slot, Target, check_arguments, in_order
 from kavachc.semantics.body import Body
 from kavachc.semantics.builtins import BUILTINS, SHOWN, Builtin
 from kavachc.semantics.checked_call import Checked, no_call
-from kavachc.semantics.conversions import why_not_askable, why_not_shown
+from kavachc.semantics.conversions import bound_help, why_not_askable, why_not_shown
 from kavachc.semantics.statements import place_of
-from kavachc.semantics.type_names import resolve_type
 from kavachc.semantics.types import (
     NEVER,
     STRING,
     UNKNOWN,
-    ArrayType,
-    OptionalType,
     TaskType,
-    TupleType,
     Type,
     TypeVariable,
+    parts,
+    same_head,
+    substitute,
+    variables,
 )
 from kavachc.syntax import ast
 
@@ -50,27 +50,14 @@ def _match(row_type: Type, actual: Type, bindings: Bindings) -> bool:
     if isinstance(row_type, TypeVariable):
         bindings[row_type] = actual
         return True
-    if isinstance(row_type, ArrayType) and isinstance(actual, ArrayType):
-        return _match(row_type.element, actual.element, bindings)
-    if isinstance(row_type, OptionalType) and isinstance(actual, OptionalType):
-        return _match(row_type.element, actual.element, bindings)
-    if isinstance(row_type, TaskType) and isinstance(actual, TaskType):
-        return _match(row_type.result, actual.result, bindings)
-    return row_type == actual
+    if not same_head(row_type, actual):
+        return False
+    return all(_match(part, other, bindings) for part, other in zip(parts(row_type), parts(actual), strict=True))
 
 
 def _substitute(row_type: Type, bindings: Bindings) -> Type:
-    if isinstance(row_type, TypeVariable):
-        return bindings.get(row_type, UNKNOWN)
-    if isinstance(row_type, ArrayType):
-        return ArrayType(_substitute(row_type.element, bindings))
-    if isinstance(row_type, OptionalType):
-        return OptionalType(_substitute(row_type.element, bindings))
-    if isinstance(row_type, TupleType):
-        return TupleType(tuple([_substitute(element, bindings) for element in row_type.elements]))
-    if isinstance(row_type, TaskType):
-        return TaskType(_substitute(row_type.result, bindings))
-    return row_type
+    """`row_type` with what its variables stand for; SHOWN and its like stand for anything."""
+    return substitute(row_type, {item: bindings.get(item, UNKNOWN) for item in variables(row_type)})
 
 
 def check_builtin(body: Body, node: ast.Call, row: Builtin, receiver: typed.Expr | None) -> Checked:
@@ -109,7 +96,7 @@ def _check_shown(body: Body, node: ast.Call, target: Target) -> list[tuple[int, 
         if value.type is NEVER:
             body.report(codes.NO_VALUE, span)
         elif reason is not None:
-            body.report(codes.NOT_SHOWN, span, type=value.type, reason=reason)
+            body.report(codes.NOT_SHOWN, span, type=value.type, reason=reason, help=bound_help(value.type, "Show"))
     return values
 
 
@@ -118,10 +105,11 @@ def check_ask(body: Body, node: ast.Call) -> Checked:
     answer: Type = UNKNOWN
     if len(node.type_arguments) == 1:
         written = node.type_arguments[0]
-        answer = resolve_type(body.world, written)
+        answer = body.resolve(written)
         reason = why_not_askable(answer)
         if reason is not None:
             body.report(codes.NOT_ASKABLE, written.span, type=answer, reason=reason)
+        body.facts.asks.append((answer, written.span))
     elif node.type_arguments:
         body.report(
             codes.TYPE_ARGUMENTS, node.span, name="ask", wanted="one type argument", given=_given(node.type_arguments)

@@ -16,10 +16,14 @@ from kavachc.semantics.arguments import Slot, Target, check_arguments, in_order
 from kavachc.semantics.body import MAY_BE_NONE, Body
 from kavachc.semantics.builtin_calls import builtin_named, check_ask, check_builtin, method_names
 from kavachc.semantics.checked_call import Checked, no_call
-from kavachc.semantics.construction import check_record_make, check_variant_make, shape
+from kavachc.semantics.construction import check_record_make, check_variant_make, shape, type_arguments_example
+from kavachc.semantics.conversions import is_partly_unknown
+from kavachc.semantics.inference import Inference, refuse_type_arguments
 from kavachc.semantics.names import (
     capability_here,
+    own_type_parameters,
     report_unknown_name,
+    stands_for_any,
     start_example,
     type_named_by,
 )
@@ -32,9 +36,10 @@ from kavachc.semantics.types import (
     RecordType,
     SumType,
     Type,
+    TypeVariable,
 )
-from kavachc.semantics.wording import a, counted, near_miss, single_spaced
-from kavachc.semantics.world import Edge, Use
+from kavachc.semantics.wording import a, near_miss, single_spaced
+from kavachc.semantics.world import Edge, GenericCall, Use
 from kavachc.syntax import ast
 
 
@@ -67,18 +72,21 @@ def record_call(body: Body, checked: Checked, spawned: bool) -> None:
 
 
 def check_call(body: Body, node: ast.Call, wanted: Type | None = None) -> Checked:
-    """Any call, by what stands before its parentheses. `wanted` serves only the help for an unknown name."""
+    """Any call, by what stands before its parentheses. `wanted` helps to find type arguments."""
     callee = node.callee
     if isinstance(callee, ast.Name) and body.scope.find(callee.text) is None:
         return _check_named_call(body, node, callee, wanted)
     if isinstance(callee, ast.FieldAccess):
         named = type_named_by(body, callee.target)
         if named is None:
-            return _check_method_call(body, node, callee)
-        _refuse_type_arguments(body, node, callee.name.text)
-        return _check_call_of_part(body, node, callee, named)
+            return _check_method_call(body, node, callee, wanted)
+        if not isinstance(named, SumType):
+            refuse_type_arguments(body, callee.type_arguments, callee.target)
+        example = type_arguments_example(named, callee.name) if isinstance(named, SumType) else None
+        refuse_type_arguments(body, node.type_arguments, callee.name, example)
+        return _check_call_of_part(body, node, callee, named, wanted)
     checked = body.expression(callee)
-    if checked.type is not UNKNOWN:
+    if not is_partly_unknown(checked.type):
         body.report(codes.NOT_CALLABLE, callee.span, what=a(checked.type))
     return no_call(node.span)
 
@@ -88,13 +96,14 @@ def _check_named_call(body: Body, node: ast.Call, callee: ast.Name, wanted: Type
     function = world.functions.get(name)
     if function is None and name == "ask":
         return check_ask(body, node)
-    _refuse_type_arguments(body, node, name)
     if function is not None:
-        return _call_function(body, node, function, None)
+        return _call_function(body, node, function, None, wanted)
     found = world.types.get(name)
     if isinstance(found, RecordType):
-        return Checked(check_record_make(body, node, found), name)
+        return Checked(check_record_make(body, node, found, wanted), name)
     row = builtin_named(None, name)
+    if row is not None or found is not None or name in world.constants:
+        refuse_type_arguments(body, node.type_arguments, callee)
     if row is not None and found is None:
         return check_builtin(body, node, row, None)
     if isinstance(found, SumType):
@@ -111,22 +120,13 @@ def _check_named_call(body: Body, node: ast.Call, callee: ast.Name, wanted: Type
     return no_call(node.span)
 
 
-def _refuse_type_arguments(body: Body, node: ast.Call, name: str) -> None:
-    if node.type_arguments:
-        given = f"{counted(len(node.type_arguments), 'type argument')} {_is(len(node.type_arguments))} given"
-        wanted = counted(0, "type argument")
-        body.report(codes.TYPE_ARGUMENTS, node.span, name=name, wanted=wanted, given=given)
-
-
-def _is(count: int) -> str:
-    return "is" if count == 1 else "are"
-
-
-def _check_call_of_part(body: Body, node: ast.Call, callee: ast.FieldAccess, named: Type | str) -> Checked:
+def _check_call_of_part(
+    body: Body, node: ast.Call, callee: ast.FieldAccess, named: Type | str, wanted: Type | None
+) -> Checked:
     """`PayError.Denied(…)`, `Refunder.start(…)`, `Payments.refund(…)`, `Time.sleep(…)`."""
     name = callee.name
     if isinstance(named, SumType):
-        return Checked(check_variant_make(body, node, named, name), name.text)
+        return Checked(check_variant_make(body, node, callee, named, wanted), name.text)
     if isinstance(named, AgentType):
         return check_start(body, node, body.world.agents[named], name)
     if isinstance(named, CapabilityType):
@@ -140,24 +140,26 @@ def _check_call_of_part(body: Body, node: ast.Call, callee: ast.FieldAccess, nam
         if row is None:
             return _report_no_method(body, callee, named, method_names(named))
         return check_builtin(body, node, row, None)
-    if isinstance(named, RecordType) and name.text in body.world.methods.get(named, {}):
+    if isinstance(named, RecordType) and name.text in body.world.methods_of(named):
         body.report(codes.METHOD_ON_TYPE, callee.span, name=name.text, type=named)
         return no_call(node.span)
     return _report_no_method(body, callee, named, [])
 
 
-def _check_method_call(body: Body, node: ast.Call, callee: ast.FieldAccess) -> Checked:
+def _check_method_call(body: Body, node: ast.Call, callee: ast.FieldAccess, wanted: Type | None) -> Checked:
     """`value.method(…)`."""
     name = callee.name.text
-    _refuse_type_arguments(body, node, name)
+    refuse_type_arguments(body, callee.type_arguments, callee.target)
     target = body.operand(callee.target)
     type_ = target.type
     if type_ is UNKNOWN:
         return no_call(node.span)
+    if not isinstance(type_, RecordType | SumType):
+        refuse_type_arguments(body, node.type_arguments, callee.name)
     if isinstance(type_, RecordType | SumType):
-        methods = body.world.methods.get(type_, {})
+        methods = body.world.methods_of(type_)
         if name in methods:
-            return _call_function(body, node, methods[name], target)
+            return _call_function(body, node, methods[name], target, wanted)
         if isinstance(type_, RecordType) and type_.field_index(name) is not None:
             body.report(codes.NOT_CALLABLE, callee.span, what=f"`{name}` is a field of `{type_}`, and")
             return no_call(node.span)
@@ -183,6 +185,8 @@ def _report_no_method(body: Body, callee: ast.FieldAccess, type_: Type | str, kn
     help_text = near_miss(name, known)
     if isinstance(type_, OptionalType):
         help_text = MAY_BE_NONE
+    elif isinstance(type_, TypeVariable):
+        help_text = stands_for_any(type_)
     elif help_text is None and known:
         help_text = f"it has {', '.join(f'`{item}`' for item in known)}"
     body.report(codes.UNKNOWN_METHOD, callee.name.span, type=type_, name=name, help=help_text)
@@ -197,23 +201,64 @@ class _Arguments:
 
 
 def _check_parameters(
-    body: Body, node: ast.Call, name: str, parameters: Sequence[tuple[str, Type]], receiver: typed.Expr | None
+    body: Body,
+    node: ast.Call,
+    name: str,
+    parameters: Sequence[tuple[str, Type]],
+    receiver: typed.Expr | None,
+    inference: Inference | None = None,
+    wanted: Type | None = None,
 ) -> _Arguments:
     slots = [Slot(parameter, type_) for parameter, type_ in parameters]
     inside = ", ".join(f"{slot.name}: …" for slot in slots)
-    target = Target(name, "parameter", f"{name}({inside})", slots)
+    target = Target(name, "parameter", f"{name}({inside})", slots, inference, wanted)
     values = check_arguments(body, node.span, target, node.arguments)
     return _Arguments(*in_order(body, target, receiver, values))
 
 
-def _call_function(body: Body, node: ast.Call, function: typed.Function, receiver: typed.Expr | None) -> Checked:
+def _call_function(
+    body: Body, node: ast.Call, function: typed.Function, receiver: typed.Expr | None, wanted: Type | None
+) -> Checked:
     name = function.name.rpartition(".")[2]
     own = function.parameters if receiver is None else function.parameters[1:]
-    found = _check_parameters(body, node, name, [(item.name, item.type) for item in own], receiver)
-    arguments = found.values if found.receiver is None else (found.receiver, *found.values)
-    call = typed.CallFunction(node.span, function.result, function, arguments)
+    parameters = [(item.name, item.type) for item in own]
     edge = Edge(function, node.span, carries_effects=True, runs_now=True)
-    return Checked(call, name, function.error, found.before, edge)
+    inference = _start_inference(body, node, function, receiver) if function.type_parameters else None
+    if inference is None:
+        refuse_type_arguments(body, node.type_arguments, _callee_name(node))
+    found = _check_parameters(body, node, name, parameters, receiver, inference, wanted)
+    arguments = found.values if found.receiver is None else (found.receiver, *found.values)
+    if inference is None:
+        call = typed.CallFunction(node.span, function.result, function, arguments)
+        return Checked(call, name, function.error, found.before, edge)
+    type_arguments = inference.finish(body)
+    body.facts.calls_of_generics.append(GenericCall(function, type_arguments, node.span))
+    call = typed.CallFunction(node.span, inference.of(function.result), function, arguments, type_arguments)
+    error = None if function.error is None else inference.of(function.error)
+    return Checked(call, name, error, found.before, edge)
+
+
+def _start_inference(body: Body, node: ast.Call, function: typed.Function, receiver: typed.Expr | None) -> Inference:
+    """What a call of a generic function says at once: by its receiver, and by the type arguments that are written."""
+    name = function.name.rpartition(".")[2]
+    own = own_type_parameters(function)
+    before = "" if receiver is None else "…."
+    inside = "…" if len(function.parameters) > (receiver is not None) else ""
+    example = f"{before}{name}<{', '.join('…' for _ in own)}>({inside})"
+    inference = Inference(name, _callee_name(node).span, function.type_parameters, function.result, example)
+    if receiver is not None:
+        inference.match(function.parameters[0].type, receiver.type)
+    if own:
+        inference.bind_written(body, node.type_arguments, name, own)
+    else:
+        refuse_type_arguments(body, node.type_arguments, _callee_name(node))
+    return inference
+
+
+def _callee_name(node: ast.Call) -> ast.Identifier | ast.Name:
+    callee = node.callee
+    assert isinstance(callee, ast.Name | ast.FieldAccess)
+    return callee if isinstance(callee, ast.Name) else callee.name
 
 
 def _call_handler(body: Body, node: ast.Call, target: typed.Expr, function: typed.Function) -> Checked:

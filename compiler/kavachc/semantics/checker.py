@@ -17,6 +17,7 @@ from kavachc.semantics.expressions import check_expression
 from kavachc.semantics.graph import components
 from kavachc.semantics.holding import fields_of, needed_by, without_value
 from kavachc.semantics.implementations import check_implementations
+from kavachc.semantics.instances import check_instances, check_written_bounds
 from kavachc.semantics.limits import Limits
 from kavachc.semantics.names import function_signature
 from kavachc.semantics.statements import check_block
@@ -27,6 +28,8 @@ from kavachc.semantics.types import (
     CapabilityType,
     RecordType,
     SumType,
+    declared,
+    own_type,
 )
 from kavachc.semantics.wording import a
 from kavachc.semantics.world import Facts, World
@@ -56,6 +59,7 @@ def check(module: ast.Module, bag: DiagnosticBag) -> typed.Program | None:
     resolve_can(world)
     check_implementations(world)
     maker = Body(world, check_expression, Facts())
+    check_written_bounds(world, maker)
     _check_defaults(world, maker)
     for entry in world.constants.values():
         if entry.state == "untouched":
@@ -67,6 +71,7 @@ def check(module: ast.Module, bag: DiagnosticBag) -> typed.Program | None:
     settings = Settings(world, check_expression)
     settings.check()
     main = _check_main(world)
+    check_instances(world)
     effects = Effects(world)
     effects.infer()
     effects.check_constants()
@@ -86,25 +91,29 @@ def _place(diagnostic: Diagnostic) -> int:
 
 def _check_types_end(world: World) -> None:
     """Every record and sum has a value that ends: none has to hold another of its own for ever."""
-    types = [item for item in world.types.values() if isinstance(item, RecordType | SumType)]
+    types = [own_type(item) for item in world.types.values() if isinstance(item, RecordType | SumType)]
+    # Applications of generic types are types of their own.
+    for type_ in types:
+        types.extend({item: None for field in fields_of(type_) for item in needed_by(field.type) if item not in types})
     endless = without_value(types)
 
     def needed(type_: RecordType | SumType) -> list[RecordType | SumType]:
         return [item for field in fields_of(type_) for item in needed_by(field.type) if item in endless]
 
+    reported: set[RecordType | SumType] = set()
     for members, has_cycle in components([item for item in types if item in endless], needed):
-        if has_cycle:
-            first = min(members, key=lambda item: item.span.start)
+        first = min(members, key=lambda item: (bool(item.arguments), item.span.start))
+        if has_cycle and declared(first) not in reported:
+            reported.add(declared(first))
             field = next(item for item in fields_of(first) if any(part in members for part in needed_by(item.type)))
             labels = (Label(field.span, f"this holds {a(field.type)}"),)
             world.bag.report(codes.HAS_NO_END, first.span, name=first, held=field.type, labels=labels)
 
 
 def _check_defaults(world: World, maker: Body) -> None:
-    for (owner, variant, index), entry in world.defaults.items():
+    for entry in world.defaults.values():
         if entry.state == "untouched":
-            fields = owner.fields if isinstance(owner, RecordType) else owner.variants[variant or 0].fields
-            check_default(world, maker, entry, fields[index].type)
+            check_default(world, maker, entry)
 
 
 def _check_function(world: World, function: typed.Function, declaration: ast.Function) -> None:
@@ -140,7 +149,7 @@ def _check_main(world: World) -> typed.Function | None:
     if main is None:
         world.bag.report(codes.FILE_EMPTY, None, path=world.file.path)
         return None
-    if main.parameters or main.result is not NOTHING:
+    if main.parameters or main.type_parameters or main.result is not NOTHING:
         plain = typed.Function(main.name, (), NOTHING, main.error, main.span)
         world.bag.report(codes.MAIN_SHAPE, main.span, signature=f"{function_signature(plain)} {{ … }}")
     return main
@@ -151,8 +160,9 @@ def _program(world: World, main: typed.Function) -> typed.Program:
     unique = list(dict.fromkeys(types))
     return typed.Program(
         functions=[function for function, _ in world.bodies],
-        records=[item for item in unique if isinstance(item, RecordType)],
-        sums=[item for item in unique if isinstance(item, SumType)],
+        records=[item for item in unique if isinstance(item, RecordType) and not item.parameters],
+        sums=[item for item in unique if isinstance(item, SumType) and not item.parameters],
+        generic_types=[item for item in unique if isinstance(item, RecordType | SumType) and item.parameters],
         capabilities=[item for item in unique if isinstance(item, CapabilityType)],
         implementations=list(world.implementations.values()),
         agents=list(world.agents.values()),

@@ -6,8 +6,8 @@ from kavachc.diagnostics import codes
 from kavachc.semantics import typed_ast as typed
 from kavachc.semantics.body import Body, unknown
 from kavachc.semantics.conversions import why_not_plain
-from kavachc.semantics.type_names import resolve_type
-from kavachc.semantics.types import NEVER, UNKNOWN, RecordType, SumType, Type
+from kavachc.semantics.specialise import substituted
+from kavachc.semantics.types import NEVER, RecordType, SumType, bindings_of, declared
 from kavachc.semantics.world import ConstantEntry, DefaultEntry, Facts, World
 from kavachc.syntax import ast
 
@@ -33,7 +33,7 @@ def check_constant(world: World, maker: Body, entry: ConstantEntry) -> None:
     facts = world.facts.setdefault(constant, Facts())
     body = Body(world, maker.dispatch, facts)
     if declaration.type is not None:
-        constant.type = resolve_type(world, declaration.type)
+        constant.type = body.resolve(declaration.type)
         constant.value = body.value_of_written_type(declaration.value, constant.type)
     else:
         constant.value = body.operand(declaration.value)
@@ -48,11 +48,11 @@ def check_constant(world: World, maker: Body, entry: ConstantEntry) -> None:
         entry.state = "done"
 
 
-def default_value(body: Body, owner: RecordType | SumType, variant: int | None, index: int, wanted: Type) -> typed.Expr:
+def default_value(body: Body, owner: RecordType | SumType, variant: int | None, index: int) -> typed.Expr:
     """The default of a field, for a construction in `body` that leaves the field out."""
-    entry = body.world.defaults[owner, variant, index]
+    entry = body.world.defaults[declared(owner), variant, index]
     if entry.state == "untouched":
-        check_default(body.world, body, entry, wanted)
+        check_default(body.world, body, entry)
     elif entry.state == "checking":
         body.report(
             codes.SELF_CONTAINED_DEFAULT,
@@ -62,22 +62,24 @@ def default_value(body: Body, owner: RecordType | SumType, variant: int | None, 
         )
         entry.state = "cycle"
     body.facts.constants.extend(entry.facts.constants)
-    return entry.value if entry.value is not None else typed.NothingValue(entry.declaration.span, UNKNOWN)
+    if entry.value is None:
+        return unknown(entry.declaration.span)
+    return substituted(entry.value, bindings_of(owner))
 
 
-def check_default(world: World, maker: Body, entry: DefaultEntry, wanted: Type) -> None:
+def check_default(world: World, maker: Body, entry: DefaultEntry) -> None:
     """Check a default: a plain value of the field's type."""
     entry.state = "checking"
     written = entry.declaration.default
     assert written is not None
-    body = Body(world, maker.dispatch, entry.facts)
+    body = Body(world, maker.dispatch, entry.facts, type_parameters=entry.type_parameters)
     offending = not_plain(written, world)
     if offending is not None:
         name = f"{entry.owner}.{entry.declaration.name.text}"
         body.report(codes.DEFAULT_NOT_PLAIN, offending.span, name=name)
         value = unknown(written.span)
     else:
-        value = body.value(written, wanted)
+        value = body.value(written, entry.type)
     if entry.state == "checking":
         entry.state = "done"
         entry.value = value

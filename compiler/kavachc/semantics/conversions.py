@@ -3,50 +3,60 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from kavachc.semantics.holding import held
 from kavachc.semantics.types import (
     DURATION,
     ERROR,
+    FLOAT,
     INSTANT,
+    INT,
     NEVER,
     NOTHING,
+    STRING,
     UNKNOWN,
     AgentType,
-    ArrayType,
     CapabilityType,
     OptionalType,
     RecordType,
     SumType,
     TaskType,
-    TupleType,
     Type,
+    TypeVariable,
+    parts,
+    same_head,
+    variables,
 )
 from kavachc.semantics.wording import a
+
+ORDERED = (INT, FLOAT, STRING, DURATION, INSTANT)
 
 
 def same_type(left: Type, right: Type) -> bool:
     """Equal, or unknown in some part (which has been reported already)."""
-    if left is UNKNOWN or right is UNKNOWN:
-        return True
-    if type(left) is not type(right) or not isinstance(left, ArrayType | OptionalType | TupleType | TaskType):
-        return left == right
-    own, other = _arguments(left), _arguments(right)
-    return len(own) == len(other) and all(map(same_type, own, other))
-
-
-def _arguments(type_: object) -> tuple[Type, ...]:
-    """The types that a structural type is made of."""
-    if isinstance(type_, ArrayType | OptionalType):
-        return (type_.element,)
-    if isinstance(type_, TaskType):
-        return (type_.result,)
-    return type_.elements if isinstance(type_, TupleType) else ()
+    pending = [(left, right)]
+    while pending:
+        one, other = pending.pop()
+        if one is UNKNOWN or other is UNKNOWN or one == other:
+            continue
+        if not same_head(one, other):
+            return False
+        pending.extend(zip(parts(one), parts(other), strict=True))
+    return True
 
 
 def is_partly_unknown(value: object) -> bool:
     """Whether `value` is a type of which a part was reported as wrong."""
-    return value is UNKNOWN or any(map(is_partly_unknown, _arguments(value)))
+    if not isinstance(value, Type):
+        return False
+    pending: list[Type] = [value]
+    while pending:
+        current = pending.pop()
+        if current is UNKNOWN:
+            return True
+        pending.extend(parts(current))
+    return False
 
 
 def convertible(found: Type, wanted: Type) -> bool:
@@ -91,33 +101,78 @@ def described(type_: Type) -> str:
 def _reason(type_: Type, found: Type | None, rule: str) -> str | None:
     if found is None:
         return None
+    if isinstance(found, TypeVariable):
+        rule = f"may be of a type that {rule}"
     return f"{described(found)} {rule}" if found == type_ else f"it holds {described(found)}, which {rule}"
 
 
 def why_not_comparable(type_: Type) -> str | None:
     """None when `==` works on the type."""
-    found = find_inside(type_, lambda part: isinstance(part, TaskType | AgentType | CapabilityType) or part is ERROR)
-    return _reason(type_, found, "is equal to nothing")
+    return _reason(type_, find_inside(type_, _is_incomparable), "is equal to nothing")
 
 
 def why_not_shown(type_: Type) -> str | None:
     """None when the type's values show as text (spec 2.show)."""
-    found = find_inside(type_, lambda part: isinstance(part, TaskType | AgentType | CapabilityType))
-    return _reason(type_, found, "has no text")
+    return _reason(type_, find_inside(type_, _is_without_text), "has no text")
+
+
+def why_not_ordered(type_: Type) -> str | None:
+    """None when `<` works on the type."""
+    ordered = has_bound(type_, "Ord") if isinstance(type_, TypeVariable) else type_ in ORDERED
+    return None if ordered or type_ is UNKNOWN else _reason(type_, type_, "has no order")
 
 
 def why_not_plain(type_: Type) -> str | None:
     """None when a constant can be of the type."""
-    found = find_inside(type_, lambda part: isinstance(part, TaskType | AgentType | CapabilityType) or part is ERROR)
+    found = find_inside(type_, lambda part: _is_of_the_run(part) or part is ERROR)
     return _reason(type_, found, "exists only while the program runs")
 
 
 def why_not_askable(type_: Type) -> str | None:
-    """None when `ask` can give the type (spec 8.4.strict)."""
-    found = find_inside(
-        type_,
-        lambda part: (
-            isinstance(part, TaskType | AgentType | CapabilityType) or part in (ERROR, DURATION, INSTANT, NOTHING)
-        ),
-    )
+    """None when `ask` can give the type (spec 8.4.strict); a type variable is looked at where it is known."""
+    found = find_inside(type_, lambda part: _is_of_the_run(part) or part in (ERROR, DURATION, INSTANT, NOTHING))
     return _reason(type_, found, "is not something that a model can write")
+
+
+def _is_of_the_run(part: Type) -> bool:
+    return isinstance(part, TaskType | AgentType | CapabilityType)
+
+
+def _is_without_text(part: Type) -> bool:
+    return _is_of_the_run(part) or (isinstance(part, TypeVariable) and not has_bound(part, "Show"))
+
+
+def _is_incomparable(part: Type) -> bool:
+    lacks_bound = isinstance(part, TypeVariable) and not has_bound(part, "Eq")
+    return _is_of_the_run(part) or part is ERROR or lacks_bound
+
+
+# Bounds of type parameters: each with what a type that has it can do.
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """`why_not` says why a type does not have it."""
+
+    name: str
+    why_not: Callable[[Type], str | None]
+
+
+BOUNDS = {
+    bound.name: bound
+    for bound in (Bound("Eq", why_not_comparable), Bound("Ord", why_not_ordered), Bound("Show", why_not_shown))
+}
+
+
+def has_bound(variable: TypeVariable, bound: str) -> bool:
+    """What has an order can be compared for equality too."""
+    return bound in variable.bounds or (bound == "Eq" and "Ord" in variable.bounds)
+
+
+def bound_help(type_: Type, bound: str) -> str | None:
+    """The help "write `T: Ord` …", where it is a type variable that keeps `type_` from having the bound."""
+    for variable in variables(type_):
+        if variable.span is not None and not has_bound(variable, bound):
+            kept = [item for item in variable.bounds if not (bound == "Ord" and item == "Eq")]
+            return f"write `{variable}: {' + '.join([*kept, bound])}` where `{variable}` is declared"
+    return None

@@ -6,13 +6,15 @@ Order is free, so all names are collected before any type expression is resolved
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from kavachc.diagnostics import codes
 from kavachc.diagnostics.diagnostic import Label
 from kavachc.semantics import typed_ast as typed
 from kavachc.semantics.builtins import BUILTIN_CAPABILITIES
 from kavachc.semantics.conversions import why_not_shown
-from kavachc.semantics.type_names import resolve_type
+from kavachc.semantics.growth import check_growth_of_types
+from kavachc.semantics.type_names import resolve_type, type_parameters, variables_by_name
 from kavachc.semantics.types import (
     ERROR,
     NOTHING,
@@ -24,9 +26,11 @@ from kavachc.semantics.types import (
     RecordType,
     SumType,
     Type,
+    TypeVariable,
     VariantInfo,
+    own_type,
 )
-from kavachc.semantics.wording import near_miss, signature
+from kavachc.semantics.wording import near_miss, parameter_list, signature
 from kavachc.semantics.world import BUILT_IN_NAMES, ConstantEntry, DefaultEntry, World
 from kavachc.syntax import ast
 
@@ -50,12 +54,17 @@ class Declarations:
         for declaration in module.declarations:
             if self._claim(declaration):
                 self._collect_name(declaration)
+        for record, record_declaration in self.records:
+            record.parameters = type_parameters(self.world, record_declaration.type_parameters)
+        for sum_, sum_declaration in self.sums:
+            sum_.parameters = type_parameters(self.world, sum_declaration.type_parameters)
         for capability, capability_declaration in self.capabilities:
             self._fill_capability(capability, capability_declaration)
         for record, record_declaration in self.records:
             self._fill_record(record, record_declaration)
         for sum_, sum_declaration in self.sums:
             self._fill_sum(sum_, sum_declaration)
+        check_growth_of_types(self.world)
         for function in self.functions:
             self.world.functions[function.signature.name.text] = self._function(function, function.signature.name.text)
         for agent in self.world.agents.values():
@@ -125,16 +134,21 @@ class Declarations:
     ) -> list[FieldInfo]:
         infos: list[FieldInfo] = []
         for index, item in enumerate(fields):
-            type_ = resolve_type(self.world, item.type)
+            type_ = resolve_type(self.world, item.type, variables_by_name(owner.parameters))
             infos.append(FieldInfo(item.name.text, type_, item.default is not None, item.documentation, item.name.span))
             if item.default is not None:
-                self.world.defaults[owner, variant, index] = DefaultEntry(title, item)
+                self.world.defaults[owner, variant, index] = DefaultEntry(title, item, type_, owner.parameters)
         return infos
 
     def _fill_record(self, record: RecordType, declaration: ast.RecordDeclaration) -> None:
         methods = [method.signature.name for method in declaration.methods]
         self.unique([*(item.name for item in declaration.fields), *methods])
         record.fields = self._fields(record, record.name, None, declaration.fields)
+        if record.parameters and declaration.capabilities:
+            written = declaration.capabilities[0]
+            advice = f"give the methods of `{written.text}` to a type that holds a `{own_type(record)}` of fixed types"
+            self.world.bag.report(codes.GENERIC_IMPLEMENTS, written.span, type=record, advice=advice)
+            declaration = replace(declaration, capabilities=())
         for name in declaration.capabilities:
             found = self.world.types.get(name.text)
             if isinstance(found, CapabilityType):
@@ -156,11 +170,13 @@ class Declarations:
     def _fill_sum(self, sum_: SumType, declaration: ast.SumDeclaration) -> None:
         self.unique(variant.name for variant in declaration.variants)
         self.unique(method.signature.name for method in declaration.methods)
+        variants: list[VariantInfo] = []
         for index, variant in enumerate(declaration.variants):
             self.unique(item.name for item in variant.fields)
             title = f"{sum_.name}.{variant.name.text}"
             fields = tuple(self._fields(sum_, title, index, variant.fields))
-            sum_.variants.append(VariantInfo(variant.name.text, fields, variant.documentation, variant.name.span))
+            variants.append(VariantInfo(variant.name.text, fields, variant.documentation, variant.name.span))
+        sum_.variants = variants
         self._fill_methods(sum_, declaration.methods)
 
     def _fill_methods(self, owner: RecordType | SumType, methods: Sequence[ast.Function]) -> None:
@@ -173,7 +189,11 @@ class Declarations:
     def _fill_capability(self, capability: CapabilityType, declaration: ast.CapabilityDeclaration) -> None:
         self.unique(method.name for method in declaration.methods)
         for written in declaration.methods:
-            parameters, result, error = self._signature(written)
+            if written.type_parameters:
+                what = "a capability's method"
+                self.world.bag.report(codes.NOT_GENERIC, written.type_parameters[0].span, what=what)
+            variables = type_parameters(self.world, written.type_parameters)
+            parameters, result, error = self._signature(written, variables)
             if written.takes_self:
                 text = signature("fn", written.name.text, parameters, result, error)
                 what = "a capability's declaration"
@@ -200,11 +220,17 @@ class Declarations:
             function = self._function(handler, f"{agent.name}.{name}", agent=agent)
             agent.handlers.setdefault(name, function)
 
-    def _signature(self, written: ast.FunctionSignature) -> tuple[list[tuple[str, Type]], Type, Type | None]:
+    def _signature(
+        self, written: ast.FunctionSignature, variables: Sequence[TypeVariable]
+    ) -> tuple[list[tuple[str, Type]], Type, Type | None]:
+        def resolve(type_: ast.TypeExpression) -> Type:
+            return resolve_type(self.world, type_, known)
+
+        known = variables_by_name(variables)
         self.unique(parameter.name for parameter in written.parameters if parameter.name.text != "_")
-        parameters = [(item.name.text, resolve_type(self.world, item.type)) for item in written.parameters]
-        result = NOTHING if written.result is None else resolve_type(self.world, written.result)
-        error = None if written.error is None else resolve_type(self.world, written.error)
+        parameters = [(item.name.text, resolve(item.type)) for item in written.parameters]
+        result = NOTHING if written.result is None else resolve(written.result)
+        error = None if written.error is None else resolve(written.error)
         return parameters, result, error
 
     def _function(
@@ -216,9 +242,18 @@ class Declarations:
     ) -> typed.Function:
         """The typed function of a declaration, without its body; remembered so that the body is checked later."""
         written = declaration.signature
-        parameters, result, error = self._signature(written)
+        outer = () if receiver is None else receiver.parameters
+        own = type_parameters(self.world, written.type_parameters, outer)
+        parameters, result, error = self._signature(written, (*outer, *own))
         word = "fn" if agent is None else "on"
-        text = signature(word, written.name.text, parameters, result, error, takes_self=receiver is not None)
+        text = signature(
+            word,
+            f"{written.name.text}{parameter_list(own)}",
+            parameters,
+            result,
+            error,
+            takes_self=receiver is not None,
+        )
         if written.takes_self and receiver is None:
             what = "a function" if agent is None else "a handler"
             self.world.bag.report(codes.SELF_NOT_ALLOWED, written.name.span, what=what, signature=text)
@@ -231,8 +266,9 @@ class Declarations:
             for item, (_, type_) in zip(written.parameters, parameters, strict=True)
         ]
         if receiver is not None:
-            locals_.insert(0, typed.Local("self", receiver, False, written.name.span))
+            locals_.insert(0, typed.Local("self", own_type(receiver), False, written.name.span))
         function = typed.Function(name, tuple(locals_), result, error, written.name.span, agent)
+        function.type_parameters = (*outer, *own)
         self.world.bodies.append((function, declaration))
         return function
 

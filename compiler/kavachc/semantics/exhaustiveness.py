@@ -288,7 +288,7 @@ def _text(head: Type, key: Key | None, inside: list[str]) -> str:
     if isinstance(head, SumType) and isinstance(key, int):
         return _variant_text(head, key, inside)
     if isinstance(head, RecordType):
-        return "_" if all(part == "_" for part in inside) else f"{head}({', '.join(inside)})"
+        return "_" if all(part == "_" for part in inside) else f"{head.name}({', '.join(inside)})"
     if isinstance(head, TupleType):
         return "_" if all(part == "_" for part in inside) else f"({', '.join(inside)})"
     if isinstance(head, OptionalType):
@@ -306,7 +306,7 @@ def _text(head: Type, key: Key | None, inside: list[str]) -> str:
 
 
 def _variant_text(sum_: SumType, index: int, inside: list[str]) -> str:
-    name = f"{sum_}.{sum_.variants[index].name}"
+    name = f"{sum_.name}.{sum_.variants[index].name}"
     return name if all(part == "_" for part in inside) else f"{name}({', '.join(inside)})"
 
 

@@ -10,7 +10,7 @@ from kavachc.semantics import typed_ast as typed
 from kavachc.semantics.body import DROPPED, MAY_BE_NONE, Body, drop, unknown
 from kavachc.semantics.calls import check_call_expression
 from kavachc.semantics.construction import check_variant_name, check_with
-from kavachc.semantics.conversions import why_not_shown
+from kavachc.semantics.conversions import bound_help, why_not_shown
 from kavachc.semantics.failures import (
     check_break,
     check_catch,
@@ -20,6 +20,7 @@ from kavachc.semantics.failures import (
     check_spawn,
     check_try,
 )
+from kavachc.semantics.inference import refuse_type_arguments
 from kavachc.semantics.literals import (
     check_array,
     check_bool,
@@ -30,7 +31,7 @@ from kavachc.semantics.literals import (
     check_tuple,
 )
 from kavachc.semantics.matches import check_match
-from kavachc.semantics.names import check_name, type_named_by
+from kavachc.semantics.names import check_name, stands_for_any, type_named_by
 from kavachc.semantics.operators import check_binary, check_unary
 from kavachc.semantics.optionals import check_coalesce, check_if_const
 from kavachc.semantics.statements import check_block
@@ -48,6 +49,7 @@ from kavachc.semantics.types import (
     RecordType,
     SumType,
     Type,
+    TypeVariable,
 )
 from kavachc.semantics.wording import near_miss, single_spaced
 from kavachc.syntax import ast
@@ -71,7 +73,7 @@ def check_string(body: Body, node: ast.StringLiteral, wanted: Type | None) -> ty
         shown = body.operand(part)
         reason = why_not_shown(shown.type)
         if reason is not None:
-            body.report(codes.NOT_SHOWN, part.span, type=shown.type, reason=reason)
+            body.report(codes.NOT_SHOWN, part.span, type=shown.type, reason=reason, help=bound_help(shown.type, "Show"))
         parts.append(shown)
     return typed.Interpolation(node.span, STRING, tuple(parts))
 
@@ -80,7 +82,8 @@ def check_field(body: Body, node: ast.FieldAccess, wanted: Type | None) -> typed
     """`value.field`, or `Sum.Variant` of a variant without fields."""
     named = type_named_by(body, node.target)
     if isinstance(named, SumType):
-        return check_variant_name(body, node, named)
+        return check_variant_name(body, node, named, wanted)
+    refuse_type_arguments(body, node.type_arguments, node.target)
     if named is not None:
         return _report_part_of_type(body, node, named)
     target = body.operand(node.target)
@@ -93,7 +96,7 @@ def check_field(body: Body, node: ast.FieldAccess, wanted: Type | None) -> typed
         if index is not None:
             return typed.FieldGet(node.span, target.type.fields[index].type, target, index)
     if isinstance(target.type, RecordType | SumType):
-        methods = list(body.world.methods.get(target.type, {}))
+        methods = list(body.world.methods_of(target.type))
     elif isinstance(target.type, CapabilityType):
         methods = [method.name for method in target.type.methods]
     elif isinstance(target.type, AgentType):
@@ -101,7 +104,11 @@ def check_field(body: Body, node: ast.FieldAccess, wanted: Type | None) -> typed
     if name in methods:
         return body.report(codes.METHOD_NOT_CALLED, node.name.span, name=name, type=target.type)
     fields = [item.name for item in target.type.fields] if isinstance(target.type, RecordType) else []
-    help_text = MAY_BE_NONE if isinstance(target.type, OptionalType) else near_miss(name, [*fields, *methods])
+    help_text = near_miss(name, [*fields, *methods])
+    if isinstance(target.type, OptionalType):
+        help_text = MAY_BE_NONE
+    elif isinstance(target.type, TypeVariable):
+        help_text = stands_for_any(target.type)
     return body.report(codes.UNKNOWN_FIELD, node.name.span, type=target.type, name=name, help=help_text)
 
 
@@ -109,7 +116,7 @@ def _report_part_of_type(body: Body, node: ast.FieldAccess, named: Type | str) -
     """`R.x`, `Payments.refund` or `Time.sleep` without a call, or something that does not exist at all."""
     name = node.name.text
     if isinstance(named, RecordType):
-        if named.field_index(name) is not None or name in body.world.methods.get(named, {}):
+        if named.field_index(name) is not None or name in body.world.methods_of(named):
             return body.report(codes.METHOD_ON_TYPE, node.span, name=name, type=named, help=f"write `value.{name}`")
         return body.report(codes.UNKNOWN_FIELD, node.name.span, type=named, name=name)
     return body.report(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from kavachc.diagnostics import codes
 from kavachc.diagnostics.codes import Code
 from kavachc.semantics import typed_ast as typed
@@ -16,7 +18,7 @@ from kavachc.source import Span
 from kavachc.syntax import ast
 
 
-def _fallible_call(body: Body, word: str, node: ast.Expression) -> Checked:
+def _fallible_call(body: Body, word: str, node: ast.Expression, wanted: Type | None) -> Checked:
     """The operand of `try` or `catch`: a call that can fail. `error` is UNKNOWN after a report."""
     if not isinstance(node, ast.Call):
         checked = body.expression(node)
@@ -24,7 +26,7 @@ def _fallible_call(body: Body, word: str, node: ast.Expression) -> Checked:
             advice = f"write `{word}` on the call itself" if word == "try" else "write `catch` after the call itself"
             body.report(codes.TRY_NEEDS_CALL, node.span, word=word, advice=advice)
         return Checked(checked, "", UNKNOWN, is_wrong=True)
-    call = check_call(body, node)
+    call = check_call(body, node, wanted)
     record_call(body, call, spawned=False)
     if call.error is None and not call.is_wrong:
         name = call.name or single_spaced(node.span.text, 30)
@@ -34,7 +36,7 @@ def _fallible_call(body: Body, word: str, node: ast.Expression) -> Checked:
 
 def check_try(body: Body, node: ast.Try, wanted: Type | None) -> typed.Expr:
     """`try f()`: the value, or leave the function with the error."""
-    call = _fallible_call(body, "try", node.operand)
+    call = _fallible_call(body, "try", node.operand, wanted)
     error = call.error
     if error is None or error is UNKNOWN:
         return call.wrap(call.call)
@@ -71,7 +73,7 @@ def _error_of_function(body: Body, span: Span, word: str, error: Type) -> Type |
 
 def check_catch(body: Body, node: ast.Catch, wanted: Type | None) -> typed.Expr:
     """`f() catch e => value`. Where the value is dropped, the two sides may differ, and the whole gives nothing."""
-    call = _fallible_call(body, "catch", node.operand)
+    call = _fallible_call(body, "catch", node.operand, wanted)
     body.scope.enter()
     binder = None
     if node.binder is not None:
@@ -133,8 +135,7 @@ def check_return(body: Body, node: ast.Return, wanted: Type | None) -> typed.Exp
 
 
 def _signature_with_result(function: typed.Function, result: Type) -> str:
-    changed = typed.Function(function.name, function.parameters, result, function.error, function.span, function.agent)
-    return function_signature(changed)
+    return function_signature(replace(function, result=result))
 
 
 def check_break(body: Body, node: ast.Break, wanted: Type | None) -> typed.Expr:
@@ -153,7 +154,8 @@ def check_continue(body: Body, node: ast.Continue, wanted: Type | None) -> typed
 
 def check_spawn(body: Body, node: ast.Spawn, wanted: Type | None) -> typed.Expr:
     """`spawn f(x)`: a `Task` of what the call gives; its error comes out of `wait`."""
-    call = check_call(body, node.call) if isinstance(node.call, ast.Call) else None
+    result = wanted.result if isinstance(wanted, TaskType) else None
+    call = check_call(body, node.call, result) if isinstance(node.call, ast.Call) else None
     if call is None:
         call = no_call(node.span)
         if body.expression(node.call).type is not UNKNOWN:

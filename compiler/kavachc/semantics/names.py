@@ -7,8 +7,8 @@ from kavachc.semantics import typed_ast as typed
 from kavachc.semantics.body import Body
 from kavachc.semantics.builtins import BUILTIN_CAPABILITIES
 from kavachc.semantics.constants import constant_named
-from kavachc.semantics.types import AgentType, CapabilityType, NominalType, SumType, Type
-from kavachc.semantics.wording import near_miss, signature
+from kavachc.semantics.types import AgentType, CapabilityType, NominalType, RecordType, SumType, Type, TypeVariable
+from kavachc.semantics.wording import near_miss, parameter_list, signature
 from kavachc.semantics.world import BUILTIN_FUNCTIONS, PRIMITIVES, Use
 from kavachc.source import Span
 from kavachc.syntax import ast
@@ -54,6 +54,10 @@ def check_name(body: Body, node: ast.Name, wanted: Type | None) -> typed.Expr:
     return report_unknown_name(body, node.span, node.text, wanted)
 
 
+def stands_for_any(variable: TypeVariable) -> str:
+    return f"`{variable}` stands for any type, so it has no fields and no methods"
+
+
 def report_unknown_name(body: Body, span: Span, name: str, wanted: Type | None) -> typed.Expr:
     """No such name: say what it could have been."""
     if name == "_":
@@ -64,6 +68,8 @@ def report_unknown_name(body: Body, span: Span, name: str, wanted: Type | None) 
         if name == "tokens" and body.rule_target != "Ai":
             return body.report(codes.TOKENS_OUTSIDE_AI, span)
         return body.report(codes.RULE_WINDOW_MISSING, span, word=name)
+    if any(item.name == name for item in body.variables()):
+        return body.report(codes.NOT_A_VALUE, span, name=name, what="a type")
     owner = body.world.variant_owner(name, wanted)
     if owner is not None:
         return body.report(codes.BARE_VARIANT, span, name=name, type=owner)
@@ -93,10 +99,17 @@ def start_example(agent: typed.Agent) -> str:
     return f"{agent.name}.start({given})"
 
 
+def own_type_parameters(function: typed.Function) -> tuple[TypeVariable, ...]:
+    """The function's type parameters without those of the type that it is a method of."""
+    receiver = function.parameters[0] if function.parameters and function.parameters[0].name == "self" else None
+    outer = len(receiver.type.arguments) if receiver and isinstance(receiver.type, RecordType | SumType) else 0
+    return function.type_parameters[outer:]
+
+
 def function_signature(function: typed.Function, error: Type | str | None = None) -> str:
     """The function's first line as its author writes it, perhaps with another error type."""
     takes_self = bool(function.parameters) and function.parameters[0].name == "self"
     parameters = [(item.name, item.type) for item in function.parameters[1 if takes_self else 0 :]]
     word = "fn" if function.agent is None else "on"
-    name = function.name.rpartition(".")[2]
+    name = function.name.rpartition(".")[2] + parameter_list(own_type_parameters(function))
     return signature(word, name, parameters, function.result, error or function.error, takes_self)

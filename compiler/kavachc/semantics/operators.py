@@ -7,7 +7,7 @@ from typing import cast
 from kavachc.diagnostics import codes
 from kavachc.semantics import typed_ast as typed
 from kavachc.semantics.body import Body, unknown
-from kavachc.semantics.conversions import convertible, same_type, why_not_comparable
+from kavachc.semantics.conversions import bound_help, convertible, same_type, why_not_comparable, why_not_ordered
 from kavachc.semantics.literals import bare_number, number_value, present
 from kavachc.semantics.types import (
     BOOL,
@@ -20,6 +20,7 @@ from kavachc.semantics.types import (
     OptionalType,
     PrimitiveType,
     Type,
+    TypeVariable,
 )
 from kavachc.syntax import ast
 
@@ -39,7 +40,6 @@ _RESULTS: dict[tuple[str, Type, Type], PrimitiveType] = {
 _RESULTS.update({(operator, INT, INT): INT for operator in ("+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>")})
 _RESULTS.update({(operator, FLOAT, FLOAT): FLOAT for operator in ("+", "-", "*", "/", "%")})
 
-_ORDERED = (INT, FLOAT, STRING, DURATION, INSTANT)
 _UNARY: dict[str, tuple[PrimitiveType, ...]] = {"-": (INT, FLOAT, DURATION), "!": (BOOL,), "~": (INT,)}
 
 
@@ -108,9 +108,14 @@ def _comparison(body: Body, node: ast.Binary, left: typed.Expr, right: typed.Exp
         reason = why_not_comparable(left.type)
         if reason is not None:
             return body.report(
-                codes.NOT_COMPARABLE, node.operator_span, type=left.type, operator=operator, reason=reason
+                codes.NOT_COMPARABLE,
+                node.operator_span,
+                type=left.type,
+                operator=operator,
+                reason=reason,
+                help=bound_help(left.type, "Eq"),
             )
-    elif left.type not in _ORDERED:
+    elif why_not_ordered(left.type) is not None:
         return _report_operands(body, node, left.type, right.type)
     return typed.Comparison(node.span, BOOL, operator, left, right)
 
@@ -123,10 +128,22 @@ def _as_optional(body: Body, value: typed.Expr, other: Type) -> typed.Expr:
 
 def _report_operands(body: Body, node: ast.Binary, left: Type, right: Type) -> typed.Expr:
     help_text = None
-    if {left, right} == {INT, FLOAT}:
+    if isinstance(left, TypeVariable) or isinstance(right, TypeVariable):
+        help_text = _variable_help(node.operator, left, right)
+    elif {left, right} == {INT, FLOAT}:
         help_text = "a number is not converted by itself: use one type for both"
     elif STRING in (left, right) and node.operator == "+":
         help_text = 'put values into text with braces: `"{a}{b}"`'
     return body.report(
         codes.OPERATOR_TYPES, node.operator_span, operator=node.operator, left=left, right=right, help=help_text
     )
+
+
+def _variable_help(operator: str, left: Type, right: Type) -> str:
+    """What a bound would allow, or that none does."""
+    if left is right and operator in ("<", "<=", ">", ">="):
+        return bound_help(left, "Ord") or ""
+    variable = left if isinstance(left, TypeVariable) else right
+    if operator in ("==", "!=", "<", "<=", ">", ">="):
+        return f"`{variable}` stands for any type, so its values are compared only with others of `{variable}`"
+    return f"`{variable}` stands for any type, and no bound allows `{operator}`: the bounds are Eq, Ord and Show"

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 from kavachc.diagnostics import codes
 from kavachc.diagnostics.diagnostic import Label
 from kavachc.semantics import typed_ast as typed
 from kavachc.semantics.binders import tuple_types
 from kavachc.semantics.body import Body
+from kavachc.semantics.conversions import same_type
 from kavachc.semantics.literals import INT_MAX, INT_MIN
 from kavachc.semantics.types import (
     BOOL,
@@ -20,10 +22,13 @@ from kavachc.semantics.types import (
     UNKNOWN,
     ArrayType,
     FieldInfo,
+    GenericT,
     OptionalType,
     RecordType,
     SumType,
     Type,
+    apply,
+    declared,
 )
 from kavachc.semantics.wording import a, are, counted, near_miss
 from kavachc.source import Span
@@ -117,14 +122,25 @@ def _is_variant_of(name: str, subject: Type) -> bool:
 def _check_name(body: Body, node: ast.NamePattern, subject: Type) -> typed.Pattern:
     name = node.name.text
     if _is_variant_of(name, subject):
-        body.report(codes.BARE_VARIANT, node.span, name=name, type=subject)
+        body.report(codes.BARE_VARIANT, node.span, name=name, type=body.world.variant_owner(name, subject))
         return typed.WildcardPattern(node.span)
     found = body.world.types.get(name)
     if found is not None:
-        help_text = f"write `{name}(…)`" if found is subject and isinstance(found, RecordType) else None
+        help_text = f"write `{name}(…)`" if isinstance(found, RecordType) and _declares(found, subject) else None
         body.report(codes.PATTERN_IS_TYPE, node.span, name=name, help=help_text)
         return typed.WildcardPattern(node.span)
     return typed.BindPattern(node.span, body.declare(node.name, subject, False, BOUND_BY_PATTERN))
+
+
+def _declares(declaration: Type, subject: Type) -> bool:
+    return isinstance(subject, RecordType | SumType) and declared(subject) is declaration
+
+
+def _application(declaration: GenericT, subject: Type) -> GenericT:
+    """What a pattern of a generic type stands for: the subject's own application, where it is one."""
+    if _declares(declaration, subject):
+        return cast(GenericT, subject)
+    return apply(declaration, (UNKNOWN,) * len(declaration.parameters))
 
 
 def _check_literal(body: Body, node: ast.LiteralPattern, subject: Type) -> typed.Pattern:
@@ -161,9 +177,10 @@ def _check_literal(body: Body, node: ast.LiteralPattern, subject: Type) -> typed
 
 
 def _fits(body: Body, span: Span, pattern: Type, subject: Type) -> bool:
-    if subject is UNKNOWN or pattern == subject:
+    if same_type(pattern, subject):
         return True
-    body.report(codes.PATTERN_TYPE, span, pattern=pattern, type=subject)
+    shown = pattern.name if isinstance(pattern, RecordType | SumType) else pattern
+    body.report(codes.PATTERN_TYPE, span, pattern=shown, type=subject)
     return False
 
 
@@ -184,20 +201,26 @@ def _check_range(body: Body, node: ast.RangePattern, subject: Type) -> typed.Pat
 
 
 def _check_constructor(body: Body, node: ast.ConstructorPattern, subject: Type) -> typed.Pattern:
-    """`AiError.Denied(r)` or `Point(x: 0)`, on its own type or on an `Error`."""
+    """`AiError.Denied(r)` or `Point(x: 0)`, on its own type or on an `Error`. Of a generic type, the subject says which
+    application it is."""
     names = [item.text for item in node.path]
     found = body.world.types.get(names[0])
+    if isinstance(found, RecordType | SumType) and found.parameters:
+        if subject is ERROR:
+            body.report(codes.ERROR_OF_GENERIC, node.span, name=found.name)
+            return _bind_all(body, node)
+        found = _application(found, subject)
     pattern: typed.Pattern
     if isinstance(found, SumType) and len(names) == 2:
         index = found.variant_index(names[1])
         if index is None:
             help_text = near_miss(names[1], [variant.name for variant in found.variants])
-            body.report(codes.UNKNOWN_VARIANT, node.path[1].span, type=found, name=names[1], help=help_text)
+            body.report(codes.UNKNOWN_VARIANT, node.path[1].span, type=found.name, name=names[1], help=help_text)
             return _bind_all(body, node)
         if not _fits_or_held(body, node.span, found, subject):
             return _bind_all(body, node)
         variant = found.variants[index]
-        fields = _check_fields(body, node, f"{found}.{variant.name}", variant.fields)
+        fields = _check_fields(body, node, f"{found.name}.{variant.name}", variant.fields)
         pattern = typed.VariantPattern(node.span, found, index, fields)
     elif isinstance(found, RecordType) and len(names) == 1:
         if not _fits_or_held(body, node.span, found, subject):
@@ -223,7 +246,7 @@ def _fits_or_held(body: Body, span: Span, pattern: Type, subject: Type) -> bool:
 def _report_unknown(body: Body, node: ast.ConstructorPattern, subject: Type) -> None:
     first = node.path[0]
     if len(node.path) == 1:
-        owner = subject if _is_variant_of(first.text, subject) else body.world.variant_owner(first.text)
+        owner = body.world.variant_owner(first.text, subject)
         if owner is not None:
             body.report(codes.BARE_VARIANT, first.span, name=first.text, type=owner)
             return

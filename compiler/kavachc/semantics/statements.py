@@ -10,7 +10,6 @@ from kavachc.semantics import typed_ast as typed
 from kavachc.semantics.binders import check_binder, check_take_apart, with_parts
 from kavachc.semantics.body import DROPPED, Body, Loop, unknown
 from kavachc.semantics.operators import arithmetic_result
-from kavachc.semantics.type_names import resolve_type
 from kavachc.semantics.types import BOOL, FLOAT, INT, NEVER, NOTHING, UNKNOWN, ArrayType, Type
 from kavachc.semantics.wording import single_spaced
 from kavachc.syntax import ast
@@ -56,10 +55,7 @@ def check_statement(body: Body, node: ast.Statement) -> tuple[typed.Statement, b
             declare = _check_declare(body, node)
             return declare, declare.value.type is not NEVER
         case ast.TakeApart():
-            if node.type is None:
-                value = body.operand(node.value)
-            else:
-                value = body.value(node.value, resolve_type(body.world, node.type))
+            value = body.operand(node.value) if node.type is None else body.value(node.value, body.resolve(node.type))
             return check_take_apart(body, node, value), value.type is not NEVER
         case ast.Assign():
             return _check_assign(body, node), True
@@ -75,7 +71,7 @@ def check_statement(body: Body, node: ast.Statement) -> tuple[typed.Statement, b
 def _check_declare(body: Body, node: ast.Declare) -> typed.Declare:
     """`const x = …`, `let x: T = …`. The name is known only after its value, so that it may shadow."""
     if node.type is not None:
-        type_ = resolve_type(body.world, node.type)
+        type_ = body.resolve(node.type)
         value = body.value_of_written_type(node.value, type_)
     else:
         value = body.operand(node.value)

@@ -21,6 +21,7 @@ from kavachc.semantics.types import (
     RecordType,
     SumType,
     Type,
+    TypeVariable,
 )
 from kavachc.source import Span
 
@@ -196,10 +197,14 @@ class LogicalOperation(Expr):
 
 @dataclass(frozen=True, slots=True)
 class CallFunction(Expr):
-    """A function or method with a body; a method's receiver is the first argument."""
+    """A function or method with a body; a method's receiver is the first argument.
+
+    `type_arguments` are what the function's type parameters stand for in this call.
+    """
 
     function: Function
     arguments: tuple[Expr, ...]
+    type_arguments: tuple[Type, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -587,7 +592,10 @@ Statement: TypeAlias = Declare | TakeApart | Assign | ForRange | ForEach | While
 @dataclass(eq=False, slots=True)
 class Function:
     """A function (`main`), a method (`Bank.refund`, whose first parameter is `self`) or a handler
-    (`Refunder.refund`, which also sees its agent's capabilities)."""
+    (`Refunder.refund`, which also sees its agent's capabilities).
+
+    `type_parameters` are first those of a method's type, then its own; types in the body are written with them.
+    """
 
     name: str
     parameters: tuple[Local, ...]
@@ -596,6 +604,7 @@ class Function:
     span: Span
     agent: Agent | None = None
     body: Block | None = None
+    type_parameters: tuple[TypeVariable, ...] = ()
     # Set by effects.py over the whole program:
     effects: frozenset[Effect] = frozenset()  # all that it uses, also through the functions that it calls
     may_wait: bool = False  # it sleeps, waits or asks, or calls something that may
@@ -697,11 +706,13 @@ class Implementation:
 @dataclass(slots=True)
 class Program:
     """Everything that one program declares, the prelude's types included. `functions` are all that have a body:
-    functions, methods and handlers, as they stand in the source."""
+    functions, methods and handlers, as they stand in the source. `generic_types` are the records and sums that have
+    type parameters; values are of their applications. `records` and `sums` are the others."""
 
     functions: list[Function]
     records: list[RecordType]
     sums: list[SumType]
+    generic_types: list[RecordType | SumType]
     capabilities: list[CapabilityType]
     implementations: list[Implementation]
     agents: list[Agent]

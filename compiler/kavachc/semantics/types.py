@@ -3,12 +3,16 @@
 Structural types (`ArrayType`, `OptionalType`, `TupleType`, `TaskType`) are equal when their parts are. Nominal types
 (records, sums, agents, capabilities) are equal only to themselves; their parts are filled in after all names are
 known, so that types may mention one another.
+
+A generic record or sum is declared once, with `parameters`. What values have is an *application* of it, `Pair<Int, T>`:
+an object of its own, one for each list of arguments (`apply`), so that applications too are equal only to themselves.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TypeAlias
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias, TypeVar, cast
 
 from kavachc.source import Span
 
@@ -71,11 +75,16 @@ class TaskType:
         return f"Task<{self.result}>"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, slots=True)
 class TypeVariable:
-    """A type that a builtin's row leaves open, such as the element in `[T].push`."""
+    """A type that a declaration, or a builtin's row (the element in `[T].push`), leaves open. Equal only to itself.
+
+    `bounds` are what a declaration asks of it: `Eq`, `Ord`, `Show`.
+    """
 
     name: str
+    bounds: tuple[str, ...] = ()
+    span: Span | None = None
 
     def __str__(self) -> str:
         return self.name
@@ -94,14 +103,36 @@ class FieldInfo:
 
 @dataclass(eq=False, slots=True)
 class RecordType:
+    """`parameters` are set in a generic declaration; `origin`, the declaration, and `arguments` in an application.
+
+    `is_too_large`: an application of the declaration is written with more than TYPE_SIZE_MAX types. It has no fields,
+    so that nothing larger follows from it, and `instances.py` reports the declaration.
+    """
+
     name: str
     span: Span
     documentation: str | None
-    fields: list[FieldInfo] = field(default_factory=list)
+    _fields: list[FieldInfo] | None = None
     capabilities: list[CapabilityType] = field(default_factory=list)
+    parameters: tuple[TypeVariable, ...] = ()
+    arguments: tuple[Type, ...] = ()
+    origin: RecordType | None = None
+    applications: dict[tuple[Type, ...], RecordType] = field(default_factory=dict)
+    is_too_large: bool = False
 
     def __str__(self) -> str:
-        return self.name
+        return applied_name(self)
+
+    @property
+    def fields(self) -> list[FieldInfo]:
+        """In an application, made when they are first asked for, since a type may hold applications of itself."""
+        if self._fields is None:
+            self._fields = [] if self.origin is None else _applied_fields(self.origin.fields, bindings_of(self))
+        return self._fields
+
+    @fields.setter
+    def fields(self, fields: list[FieldInfo]) -> None:
+        self._fields = fields
 
     def field_index(self, name: str) -> int | None:
         return next((index for index, item in enumerate(self.fields) if item.name == name), None)
@@ -117,13 +148,36 @@ class VariantInfo:
 
 @dataclass(eq=False, slots=True)
 class SumType:
+    """Generic in the way of `RecordType`."""
+
     name: str
     span: Span
     documentation: str | None
-    variants: list[VariantInfo] = field(default_factory=list)
+    _variants: list[VariantInfo] | None = None
+    parameters: tuple[TypeVariable, ...] = ()
+    arguments: tuple[Type, ...] = ()
+    origin: SumType | None = None
+    applications: dict[tuple[Type, ...], SumType] = field(default_factory=dict)
+    is_too_large: bool = False
 
     def __str__(self) -> str:
-        return self.name
+        return applied_name(self)
+
+    @property
+    def variants(self) -> list[VariantInfo]:
+        """In an application, made when they are first asked for."""
+        if self._variants is None:
+            self._variants = []
+            if self.origin is not None:
+                bindings = bindings_of(self)
+                self._variants = [
+                    replace(item, fields=tuple(_applied_fields(item.fields, bindings))) for item in self.origin.variants
+                ]
+        return self._variants
+
+    @variants.setter
+    def variants(self, variants: list[VariantInfo]) -> None:
+        self._variants = variants
 
     def variant_index(self, name: str) -> int | None:
         return next((index for index, item in enumerate(self.variants) if item.name == name), None)
@@ -171,3 +225,118 @@ class AgentType:
 
 NominalType: TypeAlias = RecordType | SumType | CapabilityType | AgentType
 Type: TypeAlias = PrimitiveType | ArrayType | OptionalType | TupleType | TaskType | TypeVariable | NominalType
+
+# Generic types. `parts` and `with_parts` alone know how types are made of others.
+
+Bindings: TypeAlias = Mapping[TypeVariable, Type]
+NO_BINDINGS: Bindings = {}
+TYPE_SIZE_MAX = 1_000
+GenericT = TypeVar("GenericT", bound=RecordType | SumType)
+
+
+def parts(type_: Type) -> tuple[Type, ...]:
+    """The types that `type_` is written with: an element, a result, type arguments."""
+    if isinstance(type_, ArrayType | OptionalType):
+        return (type_.element,)
+    if isinstance(type_, TupleType):
+        return type_.elements
+    if isinstance(type_, TaskType):
+        return (type_.result,)
+    return type_.arguments if isinstance(type_, RecordType | SumType) else ()
+
+
+def with_parts(type_: Type, new: tuple[Type, ...]) -> Type:
+    """`type_` with `new` for its parts."""
+    if isinstance(type_, TupleType):
+        return TupleType(new)
+    if isinstance(type_, ArrayType | OptionalType | TaskType):
+        return type(type_)(*new)
+    assert isinstance(type_, RecordType | SumType) and type_.origin is not None, f"{type_} has no parts"
+    return apply(type_.origin, new)
+
+
+def same_head(left: Type, right: Type) -> bool:
+    """Whether the two are made in the same way, of perhaps different parts."""
+    if isinstance(left, RecordType | SumType) and isinstance(right, RecordType | SumType):
+        return declared(left) is declared(right)
+    structural = type(left) is type(right) and len(parts(left)) == len(parts(right)) > 0
+    return structural or left == right
+
+
+def declared(type_: GenericT) -> GenericT:
+    """The declaration that a record or a sum is an application of, or is."""
+    return type_ if type_.origin is None else cast(GenericT, type_.origin)
+
+
+def apply(declaration: GenericT, arguments: tuple[Type, ...]) -> GenericT:
+    """The one application of a generic declaration to these arguments."""
+    assert len(arguments) == len(declaration.parameters) > 0, f"{declaration} is not applied to {len(arguments)} types"
+    applications = cast(dict[tuple[Type, ...], GenericT], declaration.applications)
+    found = applications.get(arguments)
+    if found is None:
+        found = type(declaration)(declaration.name, declaration.span, declaration.documentation)
+        found.arguments = arguments
+        found.origin = declaration
+        if is_too_large(found):
+            declaration.is_too_large = True
+            if isinstance(found, RecordType):
+                found.fields = []
+            else:
+                found.variants = []
+        applications[arguments] = found
+    return found
+
+
+def is_too_large(type_: Type) -> bool:
+    """Whether more than TYPE_SIZE_MAX types stand in `type_`, each counted wherever it stands."""
+    pending = [type_]
+    for _ in range(TYPE_SIZE_MAX):
+        if not pending:
+            return False
+        pending.extend(parts(pending.pop()))
+    return True
+
+
+def own_type(declaration: GenericT) -> GenericT:
+    """The type of `self` in the methods of a declaration."""
+    return apply(declaration, declaration.parameters) if declaration.parameters else declaration
+
+
+def bindings_of(applied: RecordType | SumType) -> Bindings:
+    """What the parameters of its declaration stand for in an application."""
+    return dict(zip(declared(applied).parameters, applied.arguments, strict=False))
+
+
+def substitute(type_: Type, bindings: Bindings) -> Type:
+    """`type_` with what its variables stand for; those without a binding stay."""
+    if isinstance(type_, TypeVariable):
+        return bindings.get(type_, type_)
+    old = parts(type_)
+    if not old or not bindings:
+        return type_
+    new = tuple([substitute(part, bindings) for part in old])
+    return type_ if new == old else with_parts(type_, new)
+
+
+def variables(type_: Type) -> Iterator[TypeVariable]:
+    """The variables in `type_`, repeated ones too."""
+    pending = [type_]
+    while pending:
+        current = pending.pop()
+        if isinstance(current, TypeVariable):
+            yield current
+        pending.extend(reversed(parts(current)))
+
+
+def is_open(type_: Type) -> bool:
+    """Whether a variable stands anywhere in `type_`."""
+    return next(variables(type_), None) is not None
+
+
+def applied_name(type_: RecordType | SumType) -> str:
+    """`Pair<Int, String>`; the bare name of what is not generic, and of a declaration."""
+    return f"{type_.name}<{', '.join(map(str, type_.arguments))}>" if type_.arguments else type_.name
+
+
+def _applied_fields(fields: Sequence[FieldInfo], bindings: Bindings) -> list[FieldInfo]:
+    return [replace(item, type=substitute(item.type, bindings)) for item in fields]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
-from kavachc.semantics.types import Type
+from kavachc.semantics.types import Type, TypeVariable
 
 
 def listed(items: Sequence[str], last: str = "and") -> str:
@@ -48,6 +48,12 @@ def near_miss(name: str, candidates: Iterable[str]) -> str | None:
         return f"did you mean `{lowered[name.lower()]}`?"
     close = get_close_matches(name, known, n=1, cutoff=0.7)
     return f"did you mean `{close[0]}`?" if close else None
+
+
+def parameter_list(parameters: Sequence[TypeVariable]) -> str:
+    """`<A, B: Ord + Show>`; nothing where there are none."""
+    shown = [f"{item}: {' + '.join(item.bounds)}" if item.bounds else str(item) for item in parameters]
+    return f"<{', '.join(shown)}>" if shown else ""
 
 
 def signature(

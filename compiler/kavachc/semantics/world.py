@@ -31,6 +31,8 @@ from kavachc.semantics.types import (
     RecordType,
     SumType,
     Type,
+    TypeVariable,
+    declared,
 )
 from kavachc.source import SourceFile, Span
 from kavachc.syntax import ast
@@ -63,11 +65,21 @@ class Edge:
     runs_now: bool
 
 
+@dataclass(frozen=True, slots=True)
+class GenericCall:
+    """A call of a generic function in a body, with what the function's type parameters stand for."""
+
+    callee: Function
+    type_arguments: tuple[Type, ...]
+    span: Span
+
+
 @dataclass(slots=True)
 class Facts:
     """What a body does that matters to the whole program; collected while it is checked, read by `effects.py`.
 
-    `acts` are things that a constant or a rule may not do although they use no capability: (what, where).
+    `acts` are things that a constant or a rule may not do although they use no capability: (what, where). `asks` are
+    the types that are asked for, and where.
     """
 
     uses: list[Use] = field(default_factory=list)
@@ -75,6 +87,8 @@ class Facts:
     constants: list[tuple[Constant, Span]] = field(default_factory=list)
     acts: list[tuple[str, Span]] = field(default_factory=list)
     waits: bool = False
+    calls_of_generics: list[GenericCall] = field(default_factory=list)
+    asks: list[tuple[Type, Span]] = field(default_factory=list)
 
 
 @dataclass(eq=False, slots=True)
@@ -92,6 +106,8 @@ class DefaultEntry:
 
     owner: str
     declaration: ast.Field
+    type: Type
+    type_parameters: tuple[TypeVariable, ...]
     state: str = "untouched"
     value: Expr | None = None
     facts: Facts = field(default_factory=Facts)
@@ -117,12 +133,18 @@ class World:
     # Every function, method and handler with what it was written as, in source order.
     bodies: list[tuple[Function, ast.Function]] = field(default_factory=list)
     facts: dict[Function | Constant, Facts] = field(default_factory=dict)
+    # Every application of a generic type that was written, and where.
+    applied: list[tuple[RecordType | SumType, Span]] = field(default_factory=list)
 
     def names(self) -> Iterator[str]:
         """Everything that a near miss could have meant at the top level."""
         yield from self.spans
         yield from self.prelude_types
         yield from BUILT_IN_NAMES
+
+    def methods_of(self, type_: RecordType | SumType) -> dict[str, Function]:
+        """The methods of a type, by name; those of its declaration, for an application of a generic one."""
+        return self.methods.get(declared(type_), {})
 
     def sum(self, name: str) -> SumType:
         """A sum of the prelude."""
@@ -142,5 +164,5 @@ class World:
         own = [found for found in self.types.values() if found not in self.prelude_types.values()]
         for found in (wanted, *own, *self.prelude_types.values()):
             if isinstance(found, SumType) and found.variant_index(name) is not None:
-                return found
+                return declared(found)
         return None

@@ -119,10 +119,11 @@ class Name(Node):
 
 @dataclass(frozen=True, slots=True)
 class FieldAccess(Node):
-    """`target.name`: a field, a method before its call, a variant (`AiError.Denied`)."""
+    """`target.name`: a field, a method before its call, a variant (`AiError.Denied`, `Tree<Int>.Leaf`)."""
 
     target: Expression
     name: Identifier
+    type_arguments: tuple[TypeExpression, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -473,6 +474,14 @@ class Parameter(Node):
 
 
 @dataclass(frozen=True, slots=True)
+class TypeParameter(Node):
+    """`T`, or `T: Ord + Show`."""
+
+    name: Identifier
+    bounds: tuple[Identifier, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class CapabilityReference(Node):
     """`Payments` or `Payments.refund`, as `can`, `uses` and `limit` name it."""
 
@@ -482,9 +491,10 @@ class CapabilityReference(Node):
 
 @dataclass(frozen=True, slots=True)
 class FunctionSignature(Node):
-    """`name(self, parameters) -> result ! error uses …`; `uses` is None when nothing is promised."""
+    """`name<type_parameters>(self, parameters) -> result ! error uses …`; `uses` is None when nothing is promised."""
 
     name: Identifier
+    type_parameters: tuple[TypeParameter, ...]
     takes_self: bool
     parameters: tuple[Parameter, ...]
     result: TypeExpression | None
@@ -513,9 +523,10 @@ class Field(Node):
 
 @dataclass(frozen=True, slots=True)
 class RecordDeclaration(Node):
-    """`type R { … }`, or `type R: Capability, … { … }`."""
+    """`type R { … }`, `type R<T> { … }`, or `type R: Capability, … { … }`."""
 
     name: Identifier
+    type_parameters: tuple[TypeParameter, ...]
     capabilities: tuple[Identifier, ...]
     fields: tuple[Field, ...]
     methods: tuple[Function, ...]
@@ -534,6 +545,7 @@ class SumDeclaration(Node):
     """`type S = A | B(x: Int)`, with methods in a `{ }` that may follow."""
 
     name: Identifier
+    type_parameters: tuple[TypeParameter, ...]
     variants: tuple[Variant, ...]
     methods: tuple[Function, ...]
     documentation: str | None

@@ -86,6 +86,7 @@ class AstBuilder:
         self,
         span: Span,
         name: Token,
+        type_parameters: tuple[ast.TypeParameter, ...] | None,
         parameters: tuple[ast.Parameter | Token, ...] | None,
         result: ast.TypeExpression | None,
         error: ast.TypeExpression | None,
@@ -100,7 +101,27 @@ class AstBuilder:
         takes_self = bool(parameters) and isinstance(cast(Any, parameters)[0], Token)
         documentation = self._documentation.get(span.start)
         identifier = self._identifier(name)
-        return ast.FunctionSignature(span, identifier, takes_self, tuple(typed), result, error, uses, documentation)
+        generic = type_parameters or ()
+        return ast.FunctionSignature(
+            span, identifier, generic, takes_self, tuple(typed), result, error, uses, documentation
+        )
+
+    def handler_signature(
+        self, span: Span, name: Token, type_parameters: tuple[ast.TypeParameter, ...] | None, *rest: Any
+    ) -> ast.FunctionSignature:
+        self._refuse_type_parameters("a handler", type_parameters)
+        return self.signature(span, name, None, *rest)
+
+    def _refuse_type_parameters(self, what: str, type_parameters: tuple[ast.TypeParameter, ...] | None) -> None:
+        if type_parameters:
+            self._bag.report(codes.NOT_GENERIC, type_parameters[0].span, what=what)
+
+    def type_parameter(self, span: Span, name: Token, bounds: tuple[ast.Identifier, ...] | None) -> ast.TypeParameter:
+        return ast.TypeParameter(span, self._identifier(name), bounds or ())
+
+    def bounds(self, _: Span, *tokens: Token) -> tuple[ast.Identifier, ...]:
+        """The names; a `+` stands between each two."""
+        return tuple(map(self._identifier, tokens[::2]))
 
     def parameter(self, span: Span, name: Token, type_: ast.TypeExpression) -> ast.Parameter:
         return ast.Parameter(span, self._identifier(name), type_)
@@ -115,6 +136,7 @@ class AstBuilder:
         self,
         span: Span,
         name: Token,
+        type_parameters: tuple[ast.TypeParameter, ...] | None,
         capabilities: tuple[ast.Identifier, ...] | None,
         members: tuple[ast.Field | ast.Function, ...] | None,
     ) -> ast.RecordDeclaration:
@@ -122,6 +144,7 @@ class AstBuilder:
         return ast.RecordDeclaration(
             span,
             self._identifier(name),
+            type_parameters or (),
             capabilities or (),
             tuple(member for member in members if isinstance(member, ast.Field)),
             tuple(member for member in members if isinstance(member, ast.Function)),
@@ -135,18 +158,26 @@ class AstBuilder:
         self,
         span: Span,
         name: Token,
+        type_parameters: tuple[ast.TypeParameter, ...] | None,
         variants: tuple[ast.Variant, ...],
         methods: tuple[ast.Function, ...] | None,
     ) -> ast.SumDeclaration:
         documentation = self._documentation.get(span.start)
-        return ast.SumDeclaration(span, self._identifier(name), variants, methods or (), documentation)
+        return ast.SumDeclaration(
+            span, self._identifier(name), type_parameters or (), variants, methods or (), documentation
+        )
 
     def variant(self, span: Span, name: Token, fields: tuple[ast.Field, ...] | None) -> ast.Variant:
         return ast.Variant(span, self._identifier(name), fields or (), self._documentation.get(span.start))
 
     def capability(
-        self, span: Span, name: Token, methods: tuple[ast.FunctionSignature, ...] | None
+        self,
+        span: Span,
+        name: Token,
+        type_parameters: tuple[ast.TypeParameter, ...] | None,
+        methods: tuple[ast.FunctionSignature, ...] | None,
     ) -> ast.CapabilityDeclaration:
+        self._refuse_type_parameters("a capability", type_parameters)
         documentation = self._documentation.get(span.start)
         return ast.CapabilityDeclaration(span, self._identifier(name), methods or (), documentation)
 
@@ -162,8 +193,10 @@ class AstBuilder:
         self,
         span: Span,
         name: Token,
+        type_parameters: tuple[ast.TypeParameter, ...] | None,
         items: tuple[ast.AgentSetting | ast.Limit | ast.Function | list[ast.CapabilityReference], ...] | None,
     ) -> ast.AgentDeclaration:
+        self._refuse_type_parameters("an agent", type_parameters)
         items = items or ()
         return ast.AgentDeclaration(
             span,
@@ -305,8 +338,10 @@ class AstBuilder:
             self._bag.report(codes.TOO_DEEP, node.span, limit=_PREFIX_RUN_MAX)
         return node
 
-    def field_access(self, span: Span, target: ast.Expression, name: Token) -> ast.FieldAccess:
-        return ast.FieldAccess(span, target, self._identifier(name))
+    def field_access(
+        self, span: Span, target: ast.Expression, type_arguments: tuple[ast.TypeExpression, ...] | None, name: Token
+    ) -> ast.FieldAccess:
+        return ast.FieldAccess(span, target, self._identifier(name), type_arguments or ())
 
     def call(
         self,

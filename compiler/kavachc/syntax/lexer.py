@@ -78,6 +78,8 @@ _HELP_FOR_CHARACTER: Final = {
 _KIND_OF_MARK: Final = {mark: kind_of_mark(mark) for mark in MARKS}
 _KIND_OF_WORD: Final = {word: word for word in KEYWORDS | SOFT_KEYWORDS}
 _CLOSERS: Final = {closer: opener for opener, closer in BRACKETS.items()}
+# A `<` that touches the name after one of these opens type parameters.
+_DECLARING: Final = frozenset(("fn", "type", "capability", "agent", "on"))
 _BRACKET_MARKS: Final = frozenset(BRACKETS) | frozenset(_CLOSERS)
 
 
@@ -155,7 +157,7 @@ class Lexer:
             elif kind == MISTAKE:
                 token = self._rare(group, token)
             elif kind == IDENTIFIER and text[position] == "<":
-                arguments = read_type_arguments(text, position, refused)
+                arguments = read_type_arguments(text, position, refused, declares=previous.kind in _DECLARING)
                 if arguments is not None:
                     yield token
                     yield from arguments[:-1]

@@ -2,7 +2,8 @@
 
 The rule: a `<` that touches the name before it opens type arguments when only names, `,`, `?`, `[ ]` and `( )` stand
 up to the `>` that balances it on the same line, and what follows cannot start an operand, unless it is a `(`.
-So `a<b>(c)` is a call with a type argument, and `a < b`, `a<b` and `f(a<b, c>d)` compare.
+So `a<b>(c)` is a call with a type argument, and `a < b`, `a<b` and `f(a<b, c>d)` compare. After a name that is being
+declared, as in `fn f<T: Ord + Show>`, a `<` opens type parameters, whatever follows, and their bounds stand there too.
 """
 
 from __future__ import annotations
@@ -13,25 +14,27 @@ from typing import Final
 from kavachc.syntax.tokens import BRACKETS, IDENTIFIER, Token
 
 _PART: Final = re.compile(r"[ \t]*(?:([A-Za-z_][A-Za-z0-9_]*)|([<>,\[\]()]|\?\??))")
-_AFTER: Final = re.compile(r"[ \t]*(?:[(),\]}!{|?\n\x00]|//|=(?!=)|uses\b)")
-_ANGLES: Final = {"<": "TYPE_OPEN", ">": "TYPE_CLOSE"}
+_DECLARED_PART: Final = re.compile(r"[ \t]*(?:([A-Za-z_][A-Za-z0-9_]*)|([<>,\[\]():+]))")
+_AFTER: Final = re.compile(r"[ \t]*(?:[(),\]}!{|?\n\x00]|\.(?!\.)|//|=(?!=)|uses\b)")
+_KINDS: Final = {"<": "TYPE_OPEN", ">": "TYPE_CLOSE", "+": "OPERATOR"}
 _CLOSERS: Final = {**BRACKETS, "<": ">"}
-_BETWEEN: Final = frozenset((",", "?", "??"))
+_BETWEEN: Final = frozenset((",", "?", "??", ":", "+"))
 
 
-def read_type_arguments(text: str, start: int, refused: set[int]) -> list[Token] | None:
+def read_type_arguments(text: str, start: int, refused: set[int], declares: bool = False) -> list[Token] | None:
     """The tokens from the `<` at `start` to its `>`, or None if it is the operator.
 
-    `text` ends in a NUL. `refused` gathers the offsets of each `<` already known to be an operator, so that a
-    long row of comparisons is read once and not once for each.
+    `declares`: the name before it is being declared. `text` ends in a NUL. `refused` gathers the offsets of each `<`
+    already known to be an operator, so that a long row of comparisons is read once and not once for each.
     """
     if start in refused:
         return None
     tokens: list[Token] = []
     opened: list[Token] = []
     position = start
+    part = _DECLARED_PART if declares else _PART
     while True:
-        match = _PART.match(text, position)
+        match = part.match(text, position)
         if match is None:
             break
         position = match.end()
@@ -39,7 +42,7 @@ def read_type_arguments(text: str, start: int, refused: set[int]) -> list[Token]
         if word:
             tokens.append(Token(IDENTIFIER, match.start(1), position, word))
             continue
-        token = Token(_ANGLES.get(mark, mark), match.start(2), position, mark)
+        token = Token(_KINDS.get(mark, mark), match.start(2), position, mark)
         tokens.append(token)
         if mark in _CLOSERS:
             opened.append(token)
@@ -47,7 +50,7 @@ def read_type_arguments(text: str, start: int, refused: set[int]) -> list[Token]
             if mark != _CLOSERS[opened[-1].text]:
                 break
             closed = opened.pop()
-            if mark == ">" and (text[position] == "=" or not _AFTER.match(text, position)):
+            if mark == ">" and not declares and (text[position] == "=" or not _AFTER.match(text, position)):
                 refused.add(closed.start)
             if not opened:
                 return None if start in refused else tokens

@@ -41,6 +41,4 @@ def unsupported_feature(token: Token, previous: Token, expected: frozenset[str],
         return "`while const` is"
     if text == ":" and bracket == "[":
         return "maps are"
-    if text == "<" and previous.kind == IDENTIFIER and previous.end == token.start and "OPERATOR" not in expected:
-        return "generic declarations are" if expected & {"(", "=", "{"} else None
     return None

@@ -1,0 +1,202 @@
+"""What the type parameters of a function, a record or a variant stand for at one place (spec 2.generic).
+
+They are written, `f<Int>(x)`, or found: from the type that the place wants, unless that could be converted to; from the
+arguments whose types are settled by themselves, in order; from the type wanted after all; from bare numbers; and what
+then is known settles `[]` and its like. So `max(1, 2.5)` is of Floats, and `const xs: [Float] = repeat(1, 3)` too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from kavachc.diagnostics import codes
+from kavachc.diagnostics.diagnostic import Label
+from kavachc.semantics import typed_ast as typed
+from kavachc.semantics.body import DROPPED, Body
+from kavachc.semantics.conversions import BOUNDS, bound_help
+from kavachc.semantics.literals import bare_number, present
+from kavachc.semantics.type_names import report_type_arguments
+from kavachc.semantics.types import (
+    NEVER,
+    UNKNOWN,
+    OptionalType,
+    SumType,
+    Type,
+    TypeVariable,
+    parts,
+    same_head,
+    substitute,
+    variables,
+)
+from kavachc.semantics.wording import single_spaced
+from kavachc.source import Span
+from kavachc.syntax import ast
+
+# How much an argument says of its own type.
+SETTLED, NUMBER, OPEN = range(3)
+
+
+@dataclass(slots=True)
+class Inference:
+    """`parameters` are to be found for `name`; `result` is what the whole is, written with them. `example` shows how to
+    write them. `span` is where the name stands."""
+
+    name: str
+    span: Span
+    parameters: tuple[TypeVariable, ...]
+    result: Type
+    example: str
+    bindings: dict[TypeVariable, Type] = field(default_factory=dict)
+
+    def bind_written(
+        self, body: Body, written: Sequence[ast.TypeExpression], name: str, parameters: Sequence[TypeVariable]
+    ) -> None:
+        """The type arguments as written after `name`, for `parameters`; nothing when none are written."""
+        arguments = [body.resolve(item) for item in written]
+        if not arguments:
+            return
+        if report_type_arguments(body.world, self.span, name, parameters, len(arguments)):
+            self.bindings.update(zip(parameters, arguments, strict=True))
+        else:
+            self.give_up()
+
+    def knows(self, type_: Type) -> bool:
+        """Whether everything in `type_` is found already."""
+        return all(item in self.bindings for item in variables(type_) if item in self.parameters)
+
+    def of(self, type_: Type) -> Type:
+        """`type_` with what is found."""
+        return substitute(type_, self.bindings)
+
+    def match(self, pattern: Type, actual: Type) -> None:
+        """Finds what `pattern` leaves open from what stands there in `actual`. Where their shapes differ nothing is
+        found; that they do is reported when the value is converted."""
+        if isinstance(pattern, TypeVariable):
+            if pattern in self.parameters and actual is not NEVER:
+                self.bindings.setdefault(pattern, actual)
+        elif actual is UNKNOWN:
+            self.give_up()
+        elif isinstance(pattern, OptionalType) and not isinstance(actual, OptionalType):
+            # A value that is there will be converted.
+            self.match(pattern.element, actual)
+        elif same_head(pattern, actual):
+            for part, actual_part in zip(parts(pattern), parts(actual), strict=True):
+                self.match(part, actual_part)
+
+    def match_wanted(self, wanted: Type | None) -> None:
+        """From what the place wants, where that is a type at all."""
+        if not isinstance(self.result, OptionalType):
+            wanted = present(wanted)
+        if wanted is not None and wanted is not DROPPED and wanted is not UNKNOWN:
+            self.match(self.result, wanted)
+
+    def give_up(self) -> None:
+        """Something is wrong and reported: what is not found is unknown, so that nothing more is said of it."""
+        for item in self.parameters:
+            self.bindings.setdefault(item, UNKNOWN)
+
+    def finish(self, body: Body) -> tuple[Type, ...]:
+        """What each parameter stands for; what was not found, or lacks a bound, is reported."""
+        for item in self.parameters:
+            if item not in self.bindings:
+                labels = () if item.span is None else (Label(item.span, f"`{item}` is declared here"),)
+                body.report(
+                    codes.TYPE_NOT_INFERRED,
+                    self.span,
+                    parameter=item.name,
+                    name=self.name,
+                    labels=labels,
+                    help=f"write it: `{self.example}`",
+                )
+                self.give_up()
+        arguments = tuple([self.bindings[item] for item in self.parameters])
+        check_bounds(body, self.span, self.name, self.parameters, arguments)
+        return arguments
+
+
+def refuse_type_arguments(
+    body: Body, written: Sequence[ast.TypeExpression], name: ast.Expression | ast.Identifier, example: str | None = None
+) -> None:
+    """Type arguments after the name of something that is not generic; `example` shows where they belong."""
+    if written:
+        text = single_spaced(name.span.text, 30)
+        help_text = None if example is None else f"write `{example}`"
+        report_type_arguments(body.world, name.span, text, (), len(written), help_text)
+
+
+def check_bounds(
+    body: Body, span: Span, name: str, parameters: Sequence[TypeVariable], arguments: Sequence[Type]
+) -> None:
+    """Each argument has the bounds of its parameter."""
+    for parameter, argument in zip(parameters, arguments, strict=True):
+        for bound in parameter.bounds:
+            reason = BOUNDS[bound].why_not(argument) if bound in BOUNDS else None
+            if reason is None:
+                continue
+            labels = () if parameter.span is None else (Label(parameter.span, f"`{parameter}` is declared here"),)
+            body.report(
+                codes.BOUND_MISSING,
+                span,
+                name=name,
+                parameter=parameter.name,
+                bound=bound,
+                type=argument,
+                reason=reason,
+                labels=labels,
+                help=bound_help(argument, bound),
+            )
+            break
+
+
+def infer_values(
+    body: Body,
+    inference: Inference,
+    placed: Sequence[tuple[int, ast.Expression]],
+    slots: Sequence[Type],
+    wanted: Type | None,
+) -> list[tuple[int, typed.Expr]]:
+    """The arguments (slot, value), checked in the order in which they settle types, and given in that of the source."""
+    if not isinstance(inference.result, TypeVariable):
+        # Only a whole value is converted to what is wanted, so the parts of its type are as wanted.
+        inference.match_wanted(wanted)
+    checked: dict[int, typed.Expr] = {}
+    ranks = [_rank(body, node) for _, node in placed]
+    for rank in (SETTLED, NUMBER, OPEN):
+        if rank == NUMBER:
+            inference.match_wanted(wanted)
+        for position, (index, node) in enumerate(placed):
+            if ranks[position] == rank:
+                checked[position] = _infer_value(body, inference, node, slots[index])
+    return [(index, checked[position]) for position, (index, _) in enumerate(placed)]
+
+
+def _infer_value(body: Body, inference: Inference, node: ast.Expression, slot: Type) -> typed.Expr:
+    if inference.knows(slot):
+        return body.value(node, inference.of(slot))
+    value = body.operand(node)
+    inference.match(slot, value.type)
+    value = body.convert(value, inference.of(slot))
+    if not inference.knows(slot):
+        inference.give_up()
+    return value
+
+
+def _rank(body: Body, node: ast.Expression) -> int:
+    """How much `node` says of its own type."""
+    if bare_number(node) is not None:
+        return NUMBER
+    if isinstance(node, ast.ArrayLiteral):
+        return min((_rank(body, item) for item in node.elements), default=OPEN)
+    if isinstance(node, ast.TupleLiteral):
+        return max(_rank(body, item) for item in node.elements)
+    if isinstance(node, ast.NoneLiteral):
+        return OPEN
+    if isinstance(node, ast.FieldAccess) and isinstance(node.target, ast.Name) and not node.type_arguments:
+        found = body.world.types.get(node.target.text)
+        return OPEN if isinstance(found, SumType) and found.parameters else SETTLED
+    if isinstance(node, ast.Call) and isinstance(node.callee, ast.Name) and not node.arguments:
+        function = body.world.functions.get(node.callee.text)
+        generic = function is not None and function.type_parameters and not node.type_arguments
+        return OPEN if generic else SETTLED
+    return SETTLED

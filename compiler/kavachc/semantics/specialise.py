@@ -1,0 +1,93 @@
+"""Typed trees with type variables replaced: what a generic function is for one list of type arguments.
+
+Before, with T for Int                     After
+  fn biggest<T: Ord>(xs: [T]) -> T           fn biggest<Int>(xs: [Int]) -> Int
+    CallFunction f<[T]>                        CallFunction f<[Int]>
+
+Every node is rebuilt from its fields, whatever its kind, so a new kind of node needs nothing here. Variables of the
+program (`Local`) are made anew, once for each copy. What nodes only point to (functions, constants, builtins) stays: a
+call still names the generic function, with type arguments that hold no variables any more.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields, is_dataclass
+from functools import cache
+from typing import Any, TypeVar
+
+from kavachc.semantics import typed_ast as typed
+from kavachc.semantics.builtins import Builtin
+from kavachc.semantics.types import Bindings, CapabilityMethod, Type, substitute
+from kavachc.source import SourceFile, Span
+
+NodeT = TypeVar("NodeT")
+
+# What has no types in it, and what nodes only point to.
+_KEPT = (
+    str,
+    int,
+    float,
+    typed.Function,
+    typed.Constant,
+    typed.Agent,
+    typed.Effect,
+    Builtin,
+    CapabilityMethod,
+    Span,
+    SourceFile,
+)
+
+
+def specialised(function: typed.Function, type_arguments: tuple[Type, ...]) -> typed.Function:
+    """The function for these type arguments, which hold no variables; its name says them."""
+    copy = _Copy(dict(zip(function.type_parameters, type_arguments, strict=True)))
+    owner, _, own = function.name.rpartition(".")
+    name = f"{own}<{', '.join(map(str, type_arguments))}>"
+    return typed.Function(
+        f"{owner}.{name}" if owner else name,
+        copy.of(function.parameters),
+        copy.of(function.result),
+        copy.of(function.error),
+        function.span,
+        body=copy.of(function.body),
+        effects=function.effects,
+        may_wait=function.may_wait,
+        is_recursive=function.is_recursive,
+    )
+
+
+def substituted(node: NodeT, bindings: Bindings) -> NodeT:
+    """A copy of a tree with what its variables stand for; the tree itself where nothing is bound."""
+    return _Copy(bindings).of(node) if bindings else node
+
+
+@cache
+def _field_names(kind: type) -> tuple[str, ...]:
+    return tuple(item.name for item in fields(kind))
+
+
+class _Copy:
+    """One copy, in which each variable of the program is one new variable."""
+
+    def __init__(self, bindings: Bindings) -> None:
+        self._bindings = bindings
+        self._locals: dict[typed.Local, typed.Local] = {}
+
+    def of(self, item: Any) -> Any:
+        if item is None or isinstance(item, _KEPT):
+            return item
+        if isinstance(item, Type):
+            return substitute(item, self._bindings)
+        if isinstance(item, tuple):
+            return tuple([self.of(part) for part in item])
+        if isinstance(item, typed.Local):
+            return self._local(item)
+        assert is_dataclass(item) and not isinstance(item, type), f"{type(item).__name__} in a typed tree"
+        return type(item)(*[self.of(getattr(item, name)) for name in _field_names(type(item))])
+
+    def _local(self, local: typed.Local) -> typed.Local:
+        made = self._locals.get(local)
+        if made is None:
+            made = typed.Local(local.name, substitute(local.type, self._bindings), local.mutable, local.span)
+            self._locals[local] = made
+        return made
