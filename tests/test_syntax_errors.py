@@ -190,3 +190,8 @@ def test_long_chains_are_not_deep(text: str) -> None:
 )
 def test_hostile_text_costs_no_square(text: str) -> None:
     assert 1 <= len(messages(f"fn f() {{ {text} }}")) <= 3
+
+
+def test_optionals_nest_256_deep() -> None:
+    assert not read("fn f(x: Int" + "?" * 256 + ") { }")[1]
+    assert [item.code for item in read("fn f(x: Int" + "?" * 5000 + ") { }")[1]] == ["K0116"]

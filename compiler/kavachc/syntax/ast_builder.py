@@ -41,7 +41,7 @@ class AstBuilder:
         self._documentation = documentation
         # The literal 9223372036854775808, where no `-` before it has been seen yet.
         self._too_large: dict[int, Span] = {}
-        self._last_prefix: ast.Expression | None = None
+        self._last_prefix: ast.Node | None = None
         self._prefix_run = 0
 
     def action(self, name: str) -> Callable[..., Any]:
@@ -241,12 +241,11 @@ class AstBuilder:
         return ast.TupleTypeExpression(span, elements)
 
     def optional_type(self, span: Span, element: ast.TypeExpression) -> ast.OptionalTypeExpression:
-        return ast.OptionalTypeExpression(span, element)
+        return self._prefix(ast.OptionalTypeExpression(span, element), element)
 
     def optional_twice_type(self, span: Span, element: ast.TypeExpression) -> ast.OptionalTypeExpression:
         """`T??`, of which the lexer makes one mark."""
-        inner = ast.OptionalTypeExpression(Span(self._file, span.start, span.end - 1), element)
-        return ast.OptionalTypeExpression(span, inner)
+        return self.optional_type(span, self.optional_type(Span(self._file, span.start, span.end - 1), element))
 
     def nothing_type(self, span: Span) -> ast.NothingTypeExpression:
         return ast.NothingTypeExpression(span)
@@ -330,8 +329,8 @@ class AstBuilder:
     def spawn(self, span: Span, call: ast.Expression) -> ast.Expression:
         return self._prefix(ast.Spawn(span, call), call)
 
-    def _prefix(self, node: ast.Expression, operand: ast.Expression) -> ast.Expression:
-        """`node`, once it is known that not too many prefix operators stand in a row."""
+    def _prefix(self, node: _N, operand: ast.Node) -> _N:
+        """`node`, once it is known that not too many prefix operators, or `?`, stand in a row."""
         self._prefix_run = self._prefix_run + 1 if operand is self._last_prefix else 1
         self._last_prefix = node
         if self._prefix_run == _PREFIX_RUN_MAX + 1:
