@@ -28,6 +28,7 @@ from generated_types import (
     Variant,
     World,
     array,
+    optional,
     task,
 )
 from generated_values import Name, Unit, Writer
@@ -95,16 +96,18 @@ class ProgramWriter:
         world = self.world
         types = [*PLAIN, BOOL, FLOAT, *list(world.named)[2:], *world.implementations, ERROR, INSTANT]
         chosen = world.pick(types)
-        if world.choose(4) == 1:
-            return array(chosen)
+        if world.choose(2):
+            return world.wrapped(chosen)
         if world.later and world.choose(10) == 1:
             return task(world.pick([item for item in world.later if item != NOTHING]))
         return chosen
 
-    def _fields(self, owner: Ty | None = None) -> list[Field]:
+    def _fields(self, owner: Ty | None = None, must_end: bool = True) -> list[Field]:
         fields: list[Field] = []
         for _ in range(self.world.choose(5)):
-            type_ = array(owner) if owner is not None and self.world.chance(10) else self._field_type()
+            type_ = self._field_type()
+            if owner is not None and self.world.chance(8):
+                type_ = self.world.pick([array(owner), optional(owner), *([] if must_end else [owner])])
             default = self.world.literal(type_) if type_ in PLAIN and self.world.chance(4) else None
             fields.append(Field(self.world.new_name("x"), type_, default))
         return fields
@@ -135,7 +138,7 @@ class ProgramWriter:
         if world.choose(2):
             type_ = Ty(world.new_name("S"))
             count = 1 + world.choose(4)
-            self._sum(type_, [Variant(world.new_name("V"), self._fields(type_)) for _ in range(count)])
+            self._sum(type_, [Variant(world.new_name("V"), self._fields(type_, index == 0)) for index in range(count)])
         else:
             type_ = Ty(world.new_name("R"))
             fields = self._fields(type_)

@@ -14,7 +14,9 @@ from generated_types import (
     STRING,
     Ty,
     array,
+    optional,
     task,
+    tuple_of,
 )
 from generated_values import COST_MAX, Name, Unit, Writer
 
@@ -87,8 +89,8 @@ def some_type(writer: Writer) -> Ty:
     named = [*writer.world.named, *writer.world.implementations]
     types = [*PLAIN, *named, *named, array(INT), array(STRING), *known, ERROR, INSTANT]
     chosen = writer.world.pick(types)
-    if writer.choose(3) == 1 and chosen.name != "Task":
-        return array(chosen)
+    if chosen.name != "Task":
+        return writer.world.wrapped(chosen)
     if writer.choose(8) == 1:
         return task(writer.world.pick([item for item in writer.world.later if item != NOTHING]))
     return chosen
@@ -102,6 +104,23 @@ def _declare(writer: Writer) -> str:
         return f"{word} {writer.declare('v', type_, word == 'let')}: {type_} = {value}"
     value = writer.expression(type_, True)
     return f"{word} {writer.declare('v', type_, word == 'let')} = {value}"
+
+
+def _take_apart(writer: Writer) -> str:
+    types = [writer.world.wrapped(writer.world.pick(PLAIN)), some_type(writer)]
+    value = writer.expression(tuple_of(*types), True)
+    word = writer.world.pick(["let", "const"])
+    names = ["_" if writer.world.chance(5) else writer.declare("v", type_, word == "let") for type_ in types]
+    return f"{word} ({', '.join(names)}) = {value}"
+
+
+def _if_const(writer: Writer) -> str:
+    known = [type_ for _, type_ in writer.paths() if type_.name == "?"]
+    type_ = writer.world.pick([optional(writer.world.pick(PLAIN)), *known])
+    value = writer.expression(type_, True)
+    name = writer.world.new_name("o")
+    then = _in_branch(writer, 1 + writer.choose(2), (Name(name, type_.args[0]),), writer.must_end)
+    return f"if const {name} = {value} {then} else {_in_branch(writer, 1)}"
 
 
 def _places(writer: Writer) -> list[tuple[str, Ty]]:
@@ -208,9 +227,9 @@ def exercise(writer: Writer, unit: Unit) -> list[str]:
 
 
 def _evaluate(writer: Writer) -> str:
-    """A value that is dropped. Nothing would say what an empty array is to hold."""
+    """A value that is dropped. Nothing would say what an empty array is to hold, or what is absent in a `none`."""
     type_ = some_type(writer)
-    if type_.name == "[]":
+    if type_.name in ("[]", "?", "()"):
         return f"const _: {type_} = {writer.expression(type_, writer.must_end)}"
     return writer.expression(type_, True)
 
@@ -318,7 +337,9 @@ def match(writer: Writer, type_: Ty, operand: bool) -> str:
     """A `match` that gives a `type_`, or whose arms are blocks."""
     world = writer.world
     types = [name.type for name in writer.visible()]
-    subjects = [item for item in [*SLOTS, *world.named, *world.named, *types, ERROR] if item.name not in ("Task", "[]")]
+    subjects = [
+        item for item in [*SLOTS, *world.named, *world.named, *types, ERROR] if item.name != "Task" and item != NOTHING
+    ]
     subject = world.pick(subjects)
     value = writer.expression(subject, True)
     arms = _arms(writer, subject)
@@ -356,6 +377,15 @@ def _arms(writer: Writer, subject: Ty) -> list[Arm]:
             if writer.choose(3) == 1:
                 arms.append((slot, world.chance(5), []))
         is_complete = subject == BOOL and len([arm for arm in arms if not arm[1]]) == 2
+    elif subject.name == "?":
+        arms, is_complete = _optional_arms(writer, subject.args[0])
+    elif subject.name == "[]":
+        arms, is_complete = _array_arms(writer, subject.args[0])
+    elif subject.name == "()":
+        texts, names = _parts(writer, list(subject.args))
+        arms, is_complete = [(f"({', '.join(texts)})", False, names)], True
+        if subject.args[-1] in SLOTS and writer.choose(2):
+            arms.insert(0, (f"({'_, ' * (len(texts) - 1)}{SLOTS[subject.args[-1]][0]})", False, []))
     elif subject == ERROR:
         error = world.pick(world.errors)
         arms += _variant_arms(writer, error)[0]
@@ -366,8 +396,43 @@ def _arms(writer: Writer, subject: Ty) -> list[Arm]:
         is_complete = False
     if is_complete:
         return arms
+    if subject.name == "?" or writer.choose(2) == 0:
+        return [*arms, ("_", False, [])]
     name = world.new_name("m")
-    return [*arms, (name, False, [Name(name, subject)]) if writer.choose(2) else ("_", False, [])]
+    return [*arms, (name, False, [Name(name, subject)])]
+
+
+def _optional_arms(writer: Writer, held: Ty) -> tuple[list[Arm], bool]:
+    arms: list[Arm] = []
+    if held in SLOTS and held != BOOL and writer.choose(2):
+        arms.append((writer.world.pick(SLOTS[held]), writer.world.chance(4), []))
+    if writer.choose(2):
+        arms.append(("none", False, []))
+    if writer.choose(2) and arms and arms[-1][0] == "none":
+        name = writer.world.new_name("m")
+        return [*arms, (name, False, [Name(name, held)])], True
+    return arms, False
+
+
+def _array_arms(writer: Writer, element: Ty) -> tuple[list[Arm], bool]:
+    """By length: none, one, two and more."""
+    world = writer.world
+    arms: list[Arm] = []
+    for count in range(3):
+        if writer.choose(3):
+            texts, names = _parts(writer, [element] * count)
+            if count == 2:
+                rest = world.new_name("r")
+                texts.append(world.pick([f"..{rest}", ".."]))
+                names += [Name(rest, array(element))] if rest in texts[-1] else []
+            arms.append((f"[{', '.join(texts)}]", False, names))
+    return arms, len(arms) == 3
+
+
+def _parts(writer: Writer, types: list[Ty]) -> tuple[list[str], list[Name]]:
+    """A name or `_` for each: a name would miss what is absent."""
+    texts = [writer.world.new_name("p") if type_.name != "?" and writer.choose(2) else "_" for type_ in types]
+    return texts, [Name(text, type_) for text, type_ in zip(texts, types, strict=True) if text != "_"]
 
 
 def _variant_arms(writer: Writer, subject: Ty) -> tuple[list[Arm], bool]:
@@ -410,7 +475,7 @@ def _bound(writer: Writer, path: str, fields: list[tuple[str, Ty]]) -> tuple[str
         if inner is not None and inner.fields and writer.choose(2):
             pattern, more = _bound(writer, str(type_), [(item.name, item.type) for item in inner.fields])
             names += more
-        elif writer.choose(2):
+        elif type_.name != "?" and writer.choose(2):
             pattern = world.new_name("p")
             names.append(Name(pattern, type_))
         if not by_name or pattern != "_":

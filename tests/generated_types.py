@@ -16,7 +16,8 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True, slots=True)
 class Ty:
-    """`[T]` is Ty("[]", (T,)); `Task<T>` is Ty("Task", (T,)); anything else has a name alone."""
+    """`[T]` is Ty("[]", (T,)); `T?` is Ty("?", (T,)); `(A, B)` is Ty("()", (A, B)); `Task<T>` is Ty("Task", (T,));
+    anything else has a name alone."""
 
     name: str
     args: tuple[Ty, ...] = ()
@@ -24,6 +25,10 @@ class Ty:
     def __str__(self) -> str:
         if self.name == "[]":
             return f"[{self.args[0]}]"
+        if self.name == "?":
+            return f"{self.args[0]}?"
+        if self.name == "()":
+            return f"({', '.join(str(item) for item in self.args)})"
         return f"Task<{self.args[0]}>" if self.name == "Task" else self.name
 
 
@@ -35,6 +40,14 @@ PLAIN = (INT, STRING, BOOL, FLOAT, DURATION)
 
 def array(element: Ty) -> Ty:
     return Ty("[]", (element,))
+
+
+def optional(held: Ty) -> Ty:
+    return Ty("?", (held,))
+
+
+def tuple_of(*items: Ty) -> Ty:
+    return Ty("()", items)
 
 
 def task(result: Ty) -> Ty:
@@ -159,6 +172,16 @@ class World:
                 self.givers.append(f"fn {name}(value: {result}) -> {result} {{\n    {sleep}value\n}}\n")
         return self.later[result]
 
+    def wrapped(self, type_: Ty) -> Ty:
+        """`type_`, or an array, an optional or a tuple of it."""
+        is_plain = type_ != ERROR and type_ not in self.implementations and type_.name not in ("?", "Task")
+        how = self.choose(9)
+        if how in (1, 2):
+            return array(type_)
+        if how in (3, 4) and is_plain:
+            return optional(type_)
+        return tuple_of(type_, self.pick(PLAIN)) if how == 5 else type_
+
     # Plain values. `operand`: the place does not say which type it wants.
 
     def literal(self, type_: Ty, operand: bool = False, depth: int = 2) -> str:
@@ -170,10 +193,14 @@ class World:
                 count = max(count, 1)
             items = [self.literal(type_.args[0], operand and index == 0, depth - 1) for index in range(count)]
             return f"[{', '.join(items)}]"
+        if type_.name == "()":
+            return f"({', '.join(self.literal(item, operand, depth - 1) for item in type_.args)})"
+        if type_.name == "?" and not operand:
+            return self.literal(type_.args[0], False, depth - 1) if depth > 0 and self.choose(2) else "none"
         if type_.name == "Task":
             given = INT if type_.args[0] == NOTHING else type_.args[0]
             return f"(spawn {self.giver(type_.args[0])}({self.literal(given, False, depth - 1)}))"
-        if operand and (type_ == ERROR or type_ in self.implementations):
+        if operand and (type_ == ERROR or type_.name == "?" or type_ in self.implementations):
             name = self.new_name("t")
             return f"{{ const {name}: {type_} = {self.literal(type_, False, depth)}\n{name} }}"
         if type_ == ERROR:
@@ -183,7 +210,7 @@ class World:
         if type_ in self.agents:
             return self.agents[type_]
         named = self.named[type_]
-        variant = self.pick(named.variants)
+        variant = self.pick(named.variants) if depth > 0 else named.variants[0]
         if named.is_sum and not variant.fields:
             return named.path(variant)
         fields = [
@@ -200,8 +227,12 @@ class World:
         if type_.name == "[]":
             count = self.choose(3) if depth > 0 else 0
             return f"[{', '.join(self.json(type_.args[0], depth - 1) for _ in range(count))}]"
+        if type_.name == "?":
+            return self.json(type_.args[0], depth - 1) if depth > 0 and self.choose(2) else "null"
+        if type_.name == "()":
+            return f"[{', '.join(self.json(item, depth - 1) for item in type_.args)}]"
         named = self.named[type_]
-        variant = self.pick(named.variants)
+        variant = self.pick(named.variants) if depth > 0 else named.variants[0]
         fields = ", ".join(f'"{item.name}": {self.json(item.type, depth - 1)}' for item in variant.fields)
         if not named.is_sum:
             return f"{{{fields}}}"

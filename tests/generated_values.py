@@ -146,9 +146,9 @@ class Writer:
             return self.leaf(type_, operand)
         self.depth += 1
         outer, self.must_end = self.must_end, operand
-        options: list[Callable[[Ty, bool], str]] = [self.leaf, self.leaf, self.part, *self.special(type_)]
+        options: list[Callable[[Ty, bool], str]] = [self.leaf, self.leaf, self.part, *self.special(type_, operand)]
         options += [self.call, self.conditional, self.call, self.block, self.element, self.part, self.call]
-        options += [self.call, self.matching_value]
+        options += [self.call, self.matching_value, self.otherwise]
         if not operand:
             options.append(self.leaving)
         text = self.world.pick(options)(type_, operand)
@@ -186,6 +186,20 @@ class Writer:
         otherwise = self.body(self.choose(2), lambda: self.expression(type_))
         self.must_end = outer
         return f"(if {condition} {then} else {otherwise})"
+
+    def otherwise(self, type_: Ty, operand: bool) -> str:
+        """What an optional holds, or something else."""
+        if type_ == ERROR or type_ in self.world.implementations or type_.name in ("?", "Task"):
+            return self.conditional(type_, operand)
+        held = self.expression(Ty("?", (type_,)), True)
+        if self.choose(2):
+            name = self.world.new_name("o")
+            then = self.body(self.choose(2), lambda: self.expression(type_, operand), (Name(name, type_),))
+            outer, self.must_end = self.must_end, False
+            text = f"(if const {name} = {held} {then} else {self.body(self.choose(2), lambda: self.expression(type_))})"
+            self.must_end = outer
+            return text
+        return f"({held} ?? {self.expression(type_)})"
 
     def block(self, type_: Ty, operand: bool) -> str:
         return self.body(1 + self.choose(2), lambda: self.expression(type_, operand))
@@ -333,7 +347,7 @@ class Writer:
 
     # What only some types have.
 
-    def special(self, type_: Ty) -> list[Callable[[Ty, bool], str]]:
+    def special(self, type_: Ty, operand: bool) -> list[Callable[[Ty, bool], str]]:
         world = self.world
         if type_ == INT:
             return [self.arithmetic, self.length, self.int_operation, self.int_operation]
@@ -349,6 +363,10 @@ class Writer:
             return [self.array_of] * 3
         if type_.name == "Task":
             return [self.spawn] * 3
+        if type_.name == "()":
+            return [self.tuple_of] * 3
+        if type_.name == "?" and not operand:
+            return [self.present] * 3
         named = world.named.get(type_)
         if named is not None:
             return [self.construct] * 3 if named.is_sum else [self.construct, self.construct, self.changed]
@@ -435,6 +453,12 @@ class Writer:
         count = max(count, 1) if operand else count
         items = [self.expression(type_.args[0], operand and index == 0) for index in range(count)]
         return f"[{', '.join(items)}]"
+
+    def tuple_of(self, type_: Ty, operand: bool) -> str:
+        return f"({', '.join(self.expression(item, operand) for item in type_.args)})"
+
+    def present(self, type_: Ty, operand: bool) -> str:
+        return self.expression(type_.args[0]) if self.choose(4) else "none"
 
     def spawn(self, type_: Ty, operand: bool) -> str:
         result = type_.args[0]
