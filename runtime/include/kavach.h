@@ -161,8 +161,9 @@ typedef struct kv_host {
   int64_t (*utc_ns)(void *context);
   uint64_t (*random)(void *context);
   void (*sleep)(void *context, int64_t duration_ns);   /* nothing can run before that */
-  kv_text_view (*environment)(void *context, const uint8_t *name, int64_t length); /* bytes NULL: not set */
-  kv_text_view (*read_file)(void *context, const uint8_t *path, int64_t length);   /* bytes NULL: could not; for the test model */
+  /* The text found goes to `out`, and stays valid while the program runs; false: there is none, and `out` is as it was. */
+  bool (*environment)(void *context, const uint8_t *name, int64_t length, kv_text_view *out);
+  bool (*read_file)(void *context, const uint8_t *path, int64_t length, kv_text_view *out); /* for the test model */
   bool (*write_file)(void *context, const uint8_t *path, int64_t path_length, const uint8_t *bytes, int64_t length); /* for the report */
   void (*exit)(void *context, int32_t status);   /* does not return */
   void *send;                                    /* one model request over HTTP: the AI issue fills it in; NULL until then */

@@ -298,6 +298,8 @@ pub const Answer = extern struct {
 
 // ---- Host, options, program
 
+pub const LookUp = *const fn (context: ?*anyopaque, bytes: [*]const u8, length: i64, out: *TextView) callconv(.c) bool;
+
 pub const Host = extern struct {
     context: ?*anyopaque,
     write: *const fn (?*anyopaque, i32, [*]const u8, i64) callconv(.c) bool,
@@ -305,8 +307,8 @@ pub const Host = extern struct {
     utc_ns: *const fn (?*anyopaque) callconv(.c) i64,
     random: *const fn (?*anyopaque) callconv(.c) u64,
     sleep: *const fn (?*anyopaque, i64) callconv(.c) void,
-    environment: *const fn (?*anyopaque, [*]const u8, i64) callconv(.c) TextView,
-    read_file: *const fn (?*anyopaque, [*]const u8, i64) callconv(.c) TextView,
+    environment: LookUp,
+    read_file: LookUp,
     write_file: *const fn (?*anyopaque, [*]const u8, i64, [*]const u8, i64) callconv(.c) bool,
     exit: *const fn (?*anyopaque, i32) callconv(.c) void,
     send: ?*anyopaque = null,

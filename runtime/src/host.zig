@@ -99,12 +99,17 @@ pub fn sleep(duration_ns: i64) void {
 
 /// The value of an environment variable, null when it is not set. Borrowed from the host.
 pub fn environment(name: []const u8) ?[]const u8 {
-    return table.environment(table.context, name.ptr, @intCast(name.len)).optional();
+    return lookUp(table.environment, name);
 }
 
 /// A file's content, null when it could not be read. Borrowed from the host, and stays valid.
 pub fn readFile(path: []const u8) ?[]const u8 {
-    return table.read_file(table.context, path.ptr, @intCast(path.len)).optional();
+    return lookUp(table.read_file, path);
+}
+
+fn lookUp(find: abi.LookUp, key: []const u8) ?[]const u8 {
+    var found: abi.TextView = .{};
+    return if (find(table.context, key.ptr, @intCast(key.len), &found)) found.slice() else null;
 }
 
 pub fn writeFile(path: []const u8, content: []const u8) bool {

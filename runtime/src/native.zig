@@ -86,16 +86,21 @@ fn sleep(_: ?*anyopaque, duration_ns: i64) callconv(.c) void {
     while (linux.errno(linux.clock_nanosleep(.BOOTTIME, .{ .ABSTIME = true }, &until, null)) == .INTR) {}
 }
 
-fn environment(_: ?*anyopaque, name: [*]const u8, length: i64) callconv(.c) abi.TextView {
-    const wanted = name[0..@intCast(length)];
+fn environment(_: ?*anyopaque, name: [*]const u8, length: i64, out: *abi.TextView) callconv(.c) bool {
+    out.* = .init(variable(name[0..@intCast(length)]) orelse return false);
+    return true;
+}
+
+/// The value of an environment variable, null when it is not set.
+pub fn variable(name: []const u8) ?[]const u8 {
     var index: usize = 0;
     while (environment_entries[index]) |entry| : (index += 1) {
         const text = std.mem.span(entry);
-        if (text.len > wanted.len and text[wanted.len] == '=' and std.mem.startsWith(u8, text, wanted)) {
-            return abi.TextView.init(text[wanted.len + 1 ..]);
+        if (text.len > name.len and text[name.len] == '=' and std.mem.startsWith(u8, text, name)) {
+            return text[name.len + 1 ..];
         }
     }
-    return .{};
+    return null;
 }
 
 const path_length_max = 4096;
@@ -111,15 +116,20 @@ fn terminated(buffer: *[path_length_max]u8, path: []const u8) ?[*:0]const u8 {
 /// A file of this size or more, such as one without an end (`/dev/zero`), cannot be read.
 const file_size_max = 256 << 20;
 
+fn readFile(_: ?*anyopaque, path: [*]const u8, length: i64, out: *abi.TextView) callconv(.c) bool {
+    out.* = .init(contentOf(path[0..@intCast(length)]) orelse return false);
+    return true;
+}
+
 /// Reads into pages of its own, which are never given back: a program reads one file, its test model.
-fn readFile(_: ?*anyopaque, path: [*]const u8, length: i64) callconv(.c) abi.TextView {
+fn contentOf(path: []const u8) ?[]const u8 {
     var path_buffer: [path_length_max]u8 = undefined;
-    const name = terminated(&path_buffer, path[0..@intCast(length)]) orelse return .{};
+    const name = terminated(&path_buffer, path) orelse return null;
     const opened = linux.openat(linux.AT.FDCWD, name, .{ .CLOEXEC = true }, 0);
-    if (linux.errno(opened) != .SUCCESS) return .{};
+    if (linux.errno(opened) != .SUCCESS) return null;
     const descriptor: i32 = @intCast(opened);
     defer _ = linux.close(descriptor);
-    var content = mapPages(64 * 1024) orelse return .{};
+    var content = mapPages(64 * 1024) orelse return null;
     var used: usize = 0;
     while (true) {
         if (used == content.len) {
@@ -131,7 +141,7 @@ fn readFile(_: ?*anyopaque, path: [*]const u8, length: i64) callconv(.c) abi.Tex
         }
         const result = linux.read(descriptor, content.ptr + used, content.len - used);
         switch (linux.errno(result)) {
-            .SUCCESS => if (result == 0) return abi.TextView.init(content[0..used]) else {
+            .SUCCESS => if (result == 0) return content[0..used] else {
                 used += result;
             },
             .INTR => {},
@@ -140,10 +150,10 @@ fn readFile(_: ?*anyopaque, path: [*]const u8, length: i64) callconv(.c) abi.Tex
     }
 }
 
-/// The view of a file that cannot be read.
-fn unmapped(content: []u8) abi.TextView {
+/// Of a file that cannot be read.
+fn unmapped(content: []u8) ?[]const u8 {
     _ = linux.munmap(content.ptr, content.len);
-    return .{};
+    return null;
 }
 
 fn mapPages(length: usize) ?[]u8 {

@@ -19,7 +19,6 @@ comptime {
     _ = @import("string.zig");
     _ = @import("text.zig");
     _ = @import("value.zig");
-    if (builtin.link_libc) _ = @import("callback_host.zig");
     if (!builtin.link_libc and !builtin.is_test) _ = @import("standalone.zig");
 }
 

@@ -87,13 +87,13 @@ fn runProgram() callconv(.c) noreturn {
 }
 
 fn isSet(name: []const u8) bool {
-    const text = native.table.environment(null, name.ptr, @intCast(name.len)).slice();
+    const text = native.variable(name) orelse "";
     return text.len > 0 and !std.mem.eql(u8, text, "0");
 }
 
 fn pathOption(name: []const u8) abi.TextView {
-    const view = native.table.environment(null, name.ptr, @intCast(name.len));
-    return if (view.length == 0) .{} else view;
+    const path = native.variable(name) orelse "";
+    return if (path.len == 0) .{} else abi.TextView.init(path);
 }
 
 // ---- The stack

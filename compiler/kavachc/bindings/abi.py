@@ -210,15 +210,12 @@ WriteFunction = CFUNCTYPE(c_bool, c_void_p, c_int32, c_void_p, c_int64)
 ClockFunction = CFUNCTYPE(c_int64, c_void_p)
 RandomFunction = CFUNCTYPE(c_uint64, c_void_p)
 SleepFunction = CFUNCTYPE(None, c_void_p, c_int64)
-LookupFunction = CFUNCTYPE(None, c_void_p, c_void_p, c_int64, POINTER(TextView))
+LookUpFunction = CFUNCTYPE(c_bool, c_void_p, c_void_p, c_int64, POINTER(TextView))
 WriteFileFunction = CFUNCTYPE(c_bool, c_void_p, c_void_p, c_int64, c_void_p, c_int64)
 ExitFunction = CFUNCTYPE(None, c_void_p, c_int32)
 
 
 class Host(Structure):
-    """A ctypes callback cannot return a kv_text_view, so the two lookups are entries of the library
-    (`runtime/src/callback_host.zig`) that call the functions of `HostCallbacks`, and `context` is its address."""
-
     _fields_ = (
         ("context", c_void_p),
         ("write", WriteFunction),
@@ -226,16 +223,12 @@ class Host(Structure):
         ("utc_ns", ClockFunction),
         ("random", RandomFunction),
         ("sleep", SleepFunction),
-        ("environment", c_void_p),
-        ("read_file", c_void_p),
+        ("environment", LookUpFunction),
+        ("read_file", LookUpFunction),
         ("write_file", WriteFileFunction),
         ("exit", ExitFunction),
         ("send", c_void_p),
     )
-
-
-class HostCallbacks(Structure):
-    _fields_ = (("context", c_void_p), ("environment", LookupFunction), ("read_file", LookupFunction))
 
 
 class Options(Structure):

@@ -7,13 +7,12 @@ import sys
 import time
 import traceback
 from collections.abc import Callable
-from ctypes import CDLL, addressof, string_at
+from ctypes import string_at
 from pathlib import Path
 from typing import Any, TypeVar
 
 from kavachc.bindings import abi
 from kavachc.bindings.kept import Kept
-from kavachc.bindings.library import address_of
 
 _STATUS_HOST_FAILED = 70
 _STATUS_INTERRUPTED = 130
@@ -90,31 +89,21 @@ def stop_on_failure(failure: BaseException) -> None:
 class HostTable:
     """`table` for `kv_run`, kept alive with everything that it refers to; so keep this while the program runs."""
 
-    def __init__(
-        self,
-        host: Host,
-        library: CDLL,
-        on_failure: Callable[[BaseException], None] = stop_on_failure,
-    ) -> None:
+    def __init__(self, host: Host, on_failure: Callable[[BaseException], None] = stop_on_failure) -> None:
         self.host = host
         self._on_failure = on_failure
         # What lookups gave stays valid: the runtime keeps pointers into it.
         self._kept = Kept()
-        self._callbacks = abi.HostCallbacks(
-            None,
-            abi.LookupFunction(self._lookup(host.environment)),
-            abi.LookupFunction(self._lookup(host.read_file)),
-        )
         guard = self.guard
         self.table = abi.Host(
-            addressof(self._callbacks),
+            None,
             abi.WriteFunction(guard(False, lambda _, to, at, length: host.write(to, _bytes(at, length)))),
             abi.ClockFunction(guard(0, lambda _: host.monotonic_ns())),
             abi.ClockFunction(guard(0, lambda _: host.utc_ns())),
             abi.RandomFunction(guard(0, lambda _: host.random())),
             abi.SleepFunction(guard(None, lambda _, duration_ns: host.sleep(duration_ns))),
-            address_of(library, "kv_callback_environment"),
-            address_of(library, "kv_callback_read_file"),
+            abi.LookUpFunction(self._look_up(host.environment)),
+            abi.LookUpFunction(self._look_up(host.read_file)),
             abi.WriteFileFunction(guard(False, self._write_file)),
             abi.ExitFunction(guard(None, lambda _, status: host.exit(status))),
             None,
@@ -135,13 +124,15 @@ class HostTable:
     def _write_file(self, _: Any, path: int, path_length: int, content: int, length: int) -> bool:
         return self.host.write_file(_bytes(path, path_length), _bytes(content, length))
 
-    def _lookup(self, find: Callable[[bytes], bytes | None]) -> Callable[..., None]:
-        def look_up(_: Any, at: int, length: int, out: Any) -> None:
+    def _look_up(self, find: Callable[[bytes], bytes | None]) -> Callable[..., bool]:
+        def look_up(_: Any, at: int, length: int, out: Any) -> bool:
             found = find(_bytes(at, length))
-            if found is not None:
-                out[0] = self._kept.text(found)
+            if found is None:
+                return False
+            out[0] = self._kept.text(found)
+            return True
 
-        return self.guard(None, look_up)
+        return self.guard(False, look_up)
 
 
 def _bytes(at: int | None, length: int) -> bytes:
