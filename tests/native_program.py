@@ -56,6 +56,9 @@ class MemoryHost(Host):
         self.written[descriptor] += content
         return True
 
+    def is_terminal(self, descriptor: int) -> bool:
+        return False
+
     def monotonic_ns(self) -> int:
         return self.now_ns
 

@@ -157,6 +157,7 @@ void kv_decode(const kv_type *type, const kv_string *json, void *out); /* json t
 typedef struct kv_host {
   void *context;
   bool (*write)(void *context, int32_t descriptor, const uint8_t *bytes, int64_t length); /* all of it; false: it failed */
+  bool (*is_terminal)(void *context, int32_t descriptor); /* asked of stdout, once: each line is then written as it is printed */
   int64_t (*monotonic_ns)(void *context);        /* never jumps, counts suspended time (CLOCK_BOOTTIME) */
   int64_t (*utc_ns)(void *context);
   uint64_t (*random)(void *context);

@@ -303,6 +303,7 @@ pub const LookUp = *const fn (context: ?*anyopaque, bytes: [*]const u8, length: 
 pub const Host = extern struct {
     context: ?*anyopaque,
     write: *const fn (?*anyopaque, i32, [*]const u8, i64) callconv(.c) bool,
+    is_terminal: *const fn (?*anyopaque, i32) callconv(.c) bool,
     monotonic_ns: *const fn (?*anyopaque) callconv(.c) i64,
     utc_ns: *const fn (?*anyopaque) callconv(.c) i64,
     random: *const fn (?*anyopaque) callconv(.c) u64,
@@ -369,7 +370,7 @@ comptime {
     check(Limit, 32, .{ .rules = 16, .rule_count = 24 });
     check(Agent, 72, .{ .model_name = 16, .max_tokens = 32, .provider = 40, .asks_under_way = 44, .mode = 48, .ai_limit = 52, .limits = 56, .limit_count = 64 });
     check(Answer, 24, .{ .status = 8, .text = 16 });
-    check(Host, 88, .{ .write = 8, .monotonic_ns = 16, .utc_ns = 24, .random = 32, .sleep = 40, .environment = 48, .read_file = 56, .write_file = 64, .exit = 72, .send = 80 });
+    check(Host, 96, .{ .write = 8, .is_terminal = 16, .monotonic_ns = 24, .utc_ns = 32, .random = 40, .sleep = 48, .environment = 56, .read_file = 64, .write_file = 72, .exit = 80, .send = 88 });
     check(Options, 40, .{ .virtual_time = 4, .test_model = 8, .report = 24 });
     check(Program, 56, .{ .@"resume" = 8, .call_depth = 16, .agents = 24, .agent_count = 32, .ledger_part = 40, .model_part = 48 });
 }

@@ -16,6 +16,8 @@ const stderr_descriptor = 2;
 const Output = struct {
     buffer: [16 * 1024]u8 = undefined,
     used: usize = 0,
+    /// A person reads it: each line is written as soon as it is printed.
+    by_line: bool = false,
 };
 var output: Output = .{};
 /// A panic or the like is being written: a failing stdout no longer matters.
@@ -27,12 +29,20 @@ pub fn begin(new_program: *const abi.Program, new_table: *const abi.Host, new_op
     options = new_options.*;
     program = new_program;
     output.used = 0;
+    output.by_line = table.is_terminal(table.context, stdout_descriptor);
     is_stopping = false;
 }
 
 // ---- Output
 
-pub fn writeStdout(text: []const u8) void {
+/// The text and a line break, on stdout.
+pub fn writeLine(text: []const u8) void {
+    writeStdout(text);
+    writeStdout("\n");
+    if (output.by_line) flush();
+}
+
+fn writeStdout(text: []const u8) void {
     if (text.len > output.buffer.len - output.used) {
         flush();
         if (text.len >= output.buffer.len) return writeAllOrStop(text);

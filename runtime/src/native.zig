@@ -8,6 +8,7 @@ const abi = @import("abi.zig");
 pub const table: abi.Host = .{
     .context = null,
     .write = write,
+    .is_terminal = isTerminal,
     .monotonic_ns = monotonic,
     .utc_ns = utc,
     .random = random,
@@ -53,6 +54,11 @@ fn writeAll(descriptor: i32, text: []const u8) bool {
 fn waitUntilWritable(descriptor: i32) void {
     var entries = [_]linux.pollfd{.{ .fd = descriptor, .events = linux.POLL.OUT, .revents = 0 }};
     _ = linux.poll(&entries, entries.len, -1);
+}
+
+fn isTerminal(_: ?*anyopaque, descriptor: i32) callconv(.c) bool {
+    var settings: linux.termios = undefined;
+    return linux.errno(linux.tcgetattr(descriptor, &settings)) == .SUCCESS;
 }
 
 fn clock(id: linux.clockid_t) i64 {

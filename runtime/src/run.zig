@@ -71,6 +71,5 @@ fn reportError(prefix: []const u8, task: *scheduler.Task) void {
 }
 
 pub export fn kv_print(line: *const abi.String) callconv(.c) void {
-    host.writeStdout(line.slice());
-    host.writeStdout("\n");
+    host.writeLine(line.slice());
 }

@@ -207,6 +207,7 @@ class Answer(Structure):
 
 # Bytes that the runtime passes come as an address and a length: they need not end in NUL.
 WriteFunction = CFUNCTYPE(c_bool, c_void_p, c_int32, c_void_p, c_int64)
+IsTerminalFunction = CFUNCTYPE(c_bool, c_void_p, c_int32)
 ClockFunction = CFUNCTYPE(c_int64, c_void_p)
 RandomFunction = CFUNCTYPE(c_uint64, c_void_p)
 SleepFunction = CFUNCTYPE(None, c_void_p, c_int64)
@@ -219,6 +220,7 @@ class Host(Structure):
     _fields_ = (
         ("context", c_void_p),
         ("write", WriteFunction),
+        ("is_terminal", IsTerminalFunction),
         ("monotonic_ns", ClockFunction),
         ("utc_ns", ClockFunction),
         ("random", RandomFunction),

@@ -37,6 +37,9 @@ class Host:
             return False
         return True
 
+    def is_terminal(self, descriptor: int) -> bool:
+        return os.isatty(descriptor)
+
     def monotonic_ns(self) -> int:
         """Counts the time that the machine was suspended."""
         return time.clock_gettime_ns(time.CLOCK_BOOTTIME)
@@ -98,6 +101,7 @@ class HostTable:
         self.table = abi.Host(
             None,
             abi.WriteFunction(guard(False, lambda _, to, at, length: host.write(to, _bytes(at, length)))),
+            abi.IsTerminalFunction(guard(False, lambda _, descriptor: host.is_terminal(descriptor))),
             abi.ClockFunction(guard(0, lambda _: host.monotonic_ns())),
             abi.ClockFunction(guard(0, lambda _: host.utc_ns())),
             abi.RandomFunction(guard(0, lambda _: host.random())),

@@ -45,6 +45,9 @@ class Callbacks(NativeCallbacks):
     def write(self, descriptor: int, content: bytes) -> bool:
         return self._output.write(descriptor, content)
 
+    def is_terminal(self, descriptor: int) -> bool:
+        return descriptor == 1 and self._output.is_terminal
+
     def exit(self, status: int) -> None:
         """Nothing is buffered in Python, so there is nothing to lose."""
         os._exit(status)

@@ -1,7 +1,8 @@
 """Standard output and standard error of an interpreted program.
 
-stdout is buffered; it is written out before anything goes to stderr, so that a reader of both sees one order. Bytes go
-to the file descriptors themselves: Python's own buffers would try again, and complain, after a pipe was closed.
+stdout is buffered, on a terminal line by line. It is written out before anything goes to stderr, so that a reader of
+both sees one order. Bytes go to the file descriptors themselves: Python's own buffers would try again, and complain,
+after a pipe was closed.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ class Output:
     """`write_stdout` and `write_stderr` take bytes and write all of them, or raise OSError."""
 
     def __init__(self, write_stdout: Write | None = None, write_stderr: Write | None = None) -> None:
+        self.is_terminal = write_stdout is None and os.isatty(1)
         if write_stdout is None or write_stderr is None:
             for stream in (sys.stdout, sys.stderr):
                 if stream is not None:  # Python's None for one that was closed before it started.
@@ -50,7 +52,7 @@ class Output:
     def print_line(self, text: str) -> None:
         self._buffer += text.encode()
         self._buffer += b"\n"
-        if len(self._buffer) >= BUFFER_BYTES_MAX:
+        if self.is_terminal or len(self._buffer) >= BUFFER_BYTES_MAX:
             self.flush()
 
     def error_line(self, text: str) -> None:
