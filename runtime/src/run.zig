@@ -1,7 +1,9 @@
 //! A program's run, from its start to its exit status.
 
 const std = @import("std");
+const builtin = @import("builtin");
 const abi = @import("abi.zig");
+const borrowed_stack = @import("borrowed_stack.zig");
 const host = @import("host.zig");
 const report = @import("report.zig");
 const scheduler = @import("scheduler.zig");
@@ -11,11 +13,15 @@ const textual = @import("text.zig");
 const nothing_type: abi.Type = .{ .kind = .nothing, .size = 1, .alignment = 1 };
 const error_type: abi.Type = .{ .kind = .@"error", .size = 8, .counted = 1 };
 
+const in_another_process = builtin.link_libc and !builtin.is_test;
+
 pub const status_ok = 0;
 pub const status_failed = 1;
 pub const status_usage = 2;
 
 pub export fn kv_run(program: *const abi.Program, table: *const abi.Host, options: *const abi.Options) callconv(.c) i32 {
+    if (in_another_process) borrowed_stack.enter();
+    defer if (in_another_process) borrowed_stack.leave();
     host.begin(program, table, options);
     scheduler.reset();
     report.reset();

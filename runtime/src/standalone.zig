@@ -5,19 +5,16 @@ const std = @import("std");
 const builtin = @import("builtin");
 const linux = std.os.linux;
 const abi = @import("abi.zig");
+const bad_access = @import("bad_access.zig");
 const native = @import("native.zig");
-const panic = @import("panic.zig");
 const run = @import("run.zig");
 
 extern const kv_program: abi.Program;
 
 /// Reserved, not used: pages are taken as the stack grows. Where so much is refused, less will do.
 const stack_sizes = [_]usize{ 1 << 30, 1 << 28, 1 << 26, 1 << 23 };
-/// More than one page, so that a function with a large frame does not step over it.
-const guard_size: usize = 1 << 20;
 const signal_stack_size = 64 * 1024;
 
-var guard_address: usize = 0;
 var signal_stack: [signal_stack_size]u8 align(16) = undefined;
 
 export fn _start() callconv(.naked) noreturn {
@@ -103,8 +100,7 @@ fn allocateStack() ?usize {
         const flags: linux.MAP = .{ .TYPE = .PRIVATE, .ANONYMOUS = true, .NORESERVE = true, .STACK = true };
         const address = linux.mmap(null, size, .{ .READ = true, .WRITE = true }, flags, -1, 0);
         if (linux.errno(address) != .SUCCESS) continue;
-        const guard: [*]u8 = @ptrFromInt(address);
-        if (linux.errno(linux.mprotect(guard, guard_size, .{})) == .SUCCESS) guard_address = address;
+        _ = bad_access.guard(address);
         return address + size;
     }
     return null;
@@ -141,21 +137,5 @@ fn catchSignals() void {
     // Writing to a closed pipe shall fail, with a message, and not kill.
     const ignore: linux.Sigaction = .{ .handler = .{ .handler = linux.SIG.IGN }, .mask = linux.sigemptyset(), .flags = 0 };
     _ = linux.sigaction(.PIPE, &ignore, null);
-    const stack: linux.stack_t = .{ .sp = &signal_stack, .flags = 0, .size = signal_stack.len };
-    _ = linux.sigaltstack(&stack, null);
-    const action: linux.Sigaction = .{
-        .handler = .{ .sigaction = onBadAccess },
-        .mask = linux.sigemptyset(),
-        .flags = linux.SA.SIGINFO | linux.SA.ONSTACK | linux.SA.RESETHAND,
-    };
-    _ = linux.sigaction(.SEGV, &action, null);
-    _ = linux.sigaction(.BUS, &action, null);
-}
-
-fn onBadAccess(_: linux.SIG, information: *const linux.siginfo_t, _: ?*anyopaque) callconv(.c) void {
-    const address = @intFromPtr(information.fields.sigfault.addr);
-    if (guard_address != 0 and address >= guard_address and address < guard_address + guard_size) {
-        panic.panicAt("stack overflow", "");
-    }
-    panic.internalError("an access to memory that is not the program's");
+    _ = bad_access.catchSignals(&signal_stack);
 }

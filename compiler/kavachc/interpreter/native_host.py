@@ -24,6 +24,7 @@ from kavachc.interpreter.output import Output
 from kavachc.interpreter.show import show
 from kavachc.interpreter.signals import Fails, KavachPanic
 from kavachc.options import RunOptions
+from kavachc.semantics import panics
 from kavachc.semantics.typed_ast import Agent, Effect, Limit, Program
 from kavachc.semantics.types import ERROR, Type
 
@@ -154,9 +155,9 @@ class NativeHost:
         except KavachPanic as panic:
             self._panic(panic.message, panic.span.place())
         except RecursionError:
-            self._panic("an expression is nested too deeply", "")
+            self._panic(panics.STACK_OVERFLOW, "")
         except MemoryError:
-            self._panic("out of memory", "")
+            self._panic(panics.OUT_OF_MEMORY, "")
         return None
 
     def _panic(self, message: str, place: str) -> None:

@@ -16,6 +16,7 @@ from kavachc.interpreter.output import Output
 from kavachc.interpreter.signals import KavachPanic, ProgramStops
 from kavachc.interpreter.stack import with_large_stack
 from kavachc.options import RunOptions
+from kavachc.semantics import panics
 from kavachc.semantics.typed_ast import Program
 
 HostKind = Literal["model", "native"]
@@ -58,9 +59,9 @@ def _reporting(run: Callable[[], int], output: Output) -> int:
         except KavachPanic as panic:
             return _panicked(output, panic.report())
         except RecursionError:
-            return _panicked(output, "panic: an expression is nested too deeply")
+            return _panicked(output, f"panic: {panics.STACK_OVERFLOW}")
         except MemoryError:
-            return _panicked(output, "panic: out of memory")
+            return _panicked(output, f"panic: {panics.OUT_OF_MEMORY}")
         except ProgramStops as stop:
             output.error_line(stop.message)
             return stop.status

@@ -5,4 +5,7 @@ DIVISION_BY_ZERO = "division by zero"
 SHIFT_OUT_OF_RANGE = "shift by {amount} is outside 0..63"
 INDEX_OUT_OF_RANGE = "index {index} is out of range: the length is {length}"
 CALLS_TOO_DEEP = "calls are nested more than 100000 deep"
+# These two have no place: they happen in the runtime as much as in the program.
+OUT_OF_MEMORY = "out of memory"
+STACK_OVERFLOW = "stack overflow"
 CALL_DEPTH_MAX = 100_000
