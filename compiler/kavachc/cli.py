@@ -12,6 +12,7 @@ from typing import NoReturn
 
 import click
 
+from kavachc import streams
 from kavachc.diagnostics.diagnostic import CompileErrors
 from kavachc.diagnostics.render import render_all
 from kavachc.driver import Compilation, HostKind
@@ -127,45 +128,55 @@ def emit(file: str, stage: str, target: str | None, level: int) -> None:
 
 
 def _leave(status: int) -> NoReturn:
-    sys.stdout.flush()
     sys.exit(status)
 
 
-def _fail(message: str, status: int) -> NoReturn:
+def _fail(message: str, status: int) -> int:
     print(f"error: {message}", file=sys.stderr)
-    sys.exit(status)
+    return status
 
 
 def main() -> None:
     """The console script: every failure becomes a message, never a traceback."""
+    streams.secure()
+    sys.exit(_status())
+
+
+def _status() -> int:
     try:
-        # Not "standalone", where click would have its own ways with Ctrl-C and a closed pipe.
-        sys.exit(cli.main(standalone_mode=False))
+        status = _run_command()
+        sys.stdout.flush()
+        return status
     except click.exceptions.Abort:
-        sys.exit(130)
+        return 130
     except click.ClickException as error:
         error.show()
-        sys.exit(error.exit_code)
+        return error.exit_code
     except CompileErrors as errors:
-        print(
-            render_all(errors.diagnostics, color=sys.stderr.isatty() and "NO_COLOR" not in os.environ), file=sys.stderr
-        )
-        sys.exit(1)
+        color = sys.stderr.isatty() and "NO_COLOR" not in os.environ
+        print(render_all(errors.diagnostics, color=color), file=sys.stderr)
+        return 1
     except ToolError as error:
-        _fail(str(error), error.status)
-    except BrokenPipeError:
-        # Whoever read our output has gone: say nothing, and keep Python from saying it at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
+        return _fail(str(error), error.status)
     except KeyboardInterrupt:
-        sys.exit(130)
+        return 130
     except MemoryError:
-        _fail("out of memory", 1)
+        return _fail("out of memory", 1)
     except Exception as error:
         if os.environ.get("KAVACHC_TRACEBACK"):
             raise
-        _fail(
+        return _fail(
             f"kavachc itself failed ({type(error).__name__}: {error}); a bug in the compiler, not in the program\n"
             "help: run again with KAVACHC_TRACEBACK=1 and report what it prints",
             1,
         )
+
+
+def _run_command() -> int:
+    """The status with which the command leaves. Not click's "standalone" mode, which would have its own ways with
+    Ctrl-C and a closed pipe; it gives a status after --help."""
+    try:
+        status = cli.main(standalone_mode=False)
+    except SystemExit as leaving:
+        status = leaving.code
+    return status if isinstance(status, int) else 0

@@ -46,6 +46,7 @@ fn begin(words: [*]const usize) callconv(.c) noreturn {
     native.arguments = @as([*]const [*:0]const u8, @ptrCast(words + 1))[0..argument_count];
     native.environment_entries = @ptrCast(words + 1 + argument_count + 1);
     findAuxiliary(words + 1 + argument_count + 1);
+    holdStandardDescriptors();
     catchSignals();
     const stack_top = allocateStack() orelse runProgram();
     switchStack(stack_top);
@@ -69,6 +70,15 @@ export fn getauxval(key: usize) callconv(.c) usize {
         if (table[index].a_type == key) return table[index].a_un.a_val;
     }
     return 0;
+}
+
+/// Standard descriptors that were closed are opened again, in the direction in which every use of them fails: otherwise
+/// the next file would get the number, and what is printed would land in it.
+fn holdStandardDescriptors() void {
+    for ([_]linux.O{ .{ .ACCMODE = .WRONLY }, .{ .ACCMODE = .RDONLY }, .{ .ACCMODE = .RDONLY } }, 0..) |flags, descriptor| {
+        if (linux.errno(linux.fcntl(@intCast(descriptor), linux.F.GETFD, 0)) == .SUCCESS) continue;
+        _ = linux.openat(linux.AT.FDCWD, "/dev/null", flags, 0); // The lowest number that is free: this one.
+    }
 }
 
 fn runProgram() callconv(.c) noreturn {
