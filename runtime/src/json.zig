@@ -5,7 +5,7 @@ const std = @import("std");
 const assert = std.debug.assert;
 const Allocator = std.mem.Allocator;
 
-/// Deeper nesting than this is refused, so a walk may recurse.
+/// Deeper nesting than this is refused in an answer, so a walk may recurse.
 pub const depth_max = 128;
 
 pub const Error = error{ Syntax, OutOfMemory };
@@ -25,6 +25,8 @@ pub const Cursor = struct {
     problem: []const u8 = "",
     /// Reads half of a surrogate pair as WTF-8 instead of refusing it.
     keeps_lone_surrogates: bool = false,
+    /// How deep `skipValue` and `copyValue` let a value be nested.
+    nesting_max: usize = depth_max,
 
     pub fn fail(cursor: *Cursor, problem: []const u8) error{Syntax} {
         cursor.problem = problem;
@@ -92,16 +94,18 @@ pub const Cursor = struct {
     }
 
     pub fn boolean(cursor: *Cursor) error{Syntax}!bool {
-        if (cursor.word("true")) return true;
-        if (cursor.word("false")) return false;
-        return cursor.fail("there is no JSON value here");
+        const is_true = cursor.peek() == 't';
+        try cursor.word(if (is_true) "true" else "false");
+        return is_true;
     }
 
-    fn word(cursor: *Cursor, expected: []const u8) bool {
+    fn word(cursor: *Cursor, expected: []const u8) error{Syntax}!void {
         cursor.skipSpace();
-        if (!std.mem.startsWith(u8, cursor.text[cursor.position..], expected)) return false;
-        cursor.position += expected.len;
-        return true;
+        for (expected) |letter| {
+            const byte = cursor.current() orelse return cursor.fail("the text ends too early");
+            if (byte != letter) return cursor.fail("there is no JSON value here");
+            cursor.position += 1;
+        }
     }
 
     pub fn number(cursor: *Cursor) error{Syntax}!Number {
@@ -183,7 +187,7 @@ pub const Cursor = struct {
     }
 
     fn escapeUnicode(cursor: *Cursor, allocator: Allocator, out: ?*std.ArrayList(u8)) Error!void {
-        const start = cursor.position;
+        const start = cursor.position - 1; // The backslash.
         const first = try cursor.codeUnit();
         const code_point = try cursor.secondHalf(first) orelse first;
         const is_lone = code_point >= 0xd800 and code_point < 0xe000;
@@ -225,11 +229,19 @@ pub const Cursor = struct {
         return value;
     }
 
+    /// Checks that the text is one whole value, and goes back to its start.
+    pub fn checkForm(cursor: *Cursor, allocator: Allocator) Error!void {
+        assert(cursor.position == 0);
+        try cursor.skipValue(allocator, 0);
+        try cursor.end();
+        cursor.position = 0;
+    }
+
     /// Steps over any value and checks its form; `depth` is the number of containers around it.
     pub fn skipValue(cursor: *Cursor, allocator: Allocator, depth: usize) Error!void {
         switch (try cursor.peekKind()) {
             .object => {
-                if (depth == depth_max) return cursor.fail("the value is nested too deeply");
+                if (depth == cursor.nesting_max) return cursor.fail("the value is nested too deeply");
                 var members = try cursor.open('{');
                 while (try members.next()) {
                     try cursor.string(allocator, null);
@@ -238,14 +250,14 @@ pub const Cursor = struct {
                 }
             },
             .array => {
-                if (depth == depth_max) return cursor.fail("the value is nested too deeply");
+                if (depth == cursor.nesting_max) return cursor.fail("the value is nested too deeply");
                 var members = try cursor.open('[');
                 while (try members.next()) try cursor.skipValue(allocator, depth + 1);
             },
             .string => try cursor.string(allocator, null),
             .number => _ = try cursor.number(),
             .bool => _ = try cursor.boolean(),
-            .null => if (!cursor.word("null")) return cursor.fail("there is no JSON value here"),
+            .null => try cursor.word("null"),
         }
     }
 };
@@ -273,7 +285,7 @@ pub fn copyValue(cursor: *Cursor, list: *std.ArrayList(u8), allocator: Allocator
     const start = cursor.position;
     switch (kind) {
         .object, .array => {
-            if (depth == depth_max) return cursor.fail("the value is nested too deeply");
+            if (depth == cursor.nesting_max) return cursor.fail("the value is nested too deeply");
             const open_byte: u8 = if (kind == .object) '{' else '[';
             try list.append(allocator, open_byte);
             var members = try cursor.open(open_byte);
@@ -343,8 +355,7 @@ const testing = std.testing;
 
 fn isValid(text: []const u8) bool {
     var cursor: Cursor = .{ .text = text };
-    cursor.skipValue(testing.allocator, 0) catch return false;
-    cursor.end() catch return false;
+    cursor.checkForm(testing.allocator) catch return false;
     return true;
 }
 
@@ -369,6 +380,41 @@ test "nesting of 128 is read, 129 and 100,000 are refused" {
     var cursor: Cursor = .{ .text = &open_brackets };
     try testing.expectError(error.Syntax, cursor.skipValue(testing.allocator, 0));
     try testing.expectEqual(@as(usize, depth_max), cursor.position);
+}
+
+test "what is no JSON is said with its place" {
+    const cases = [_]struct { []const u8, usize, []const u8 }{
+        .{ "", 0, "the text ends too early" },
+        .{ " [1, ", 5, "the text ends too early" },
+        .{ "tru", 3, "the text ends too early" },
+        .{ "{\"a\":1", 6, "the text ends too early" },
+        .{ "The answer", 0, "there is no JSON value here" },
+        .{ "trye", 2, "there is no JSON value here" },
+        .{ "[1,]", 3, "there is no JSON value here" },
+        .{ "1 2", 2, "there is more text after the value" },
+        .{ "nullx", 4, "there is more text after the value" },
+        .{ "{\"a\" 1}", 5, "a `:` is missing here" },
+        .{ "{\"a\":1,}", 7, "a string is missing here" },
+        .{ "[1 2]", 3, "a `,` or `]` is missing here" },
+        .{ "{\"a\":1]", 6, "a `,` or `}` is missing here" },
+        .{ "01", 1, "this is no JSON number" },
+        .{ "-", 1, "this is no JSON number" },
+        .{ "1.e5", 2, "this is no JSON number" },
+        .{ "\"a", 2, "a string does not end" },
+        .{ "\"a\\", 3, "a string does not end" },
+        .{ "\"\\u12", 5, "a string does not end" },
+        .{ "\"a\n\"", 2, "a control character stands bare in a string" },
+        .{ "\"\\x\"", 2, "an escape that JSON does not have" },
+        .{ "\"\\u12g4\"", 5, "`\\u` needs four hexadecimal digits" },
+        .{ "\"\u{e9}\\ud83d\"", 3, "half of a surrogate pair stands alone" },
+        .{ "\"\\ud83d\\u00\"", 11, "`\\u` needs four hexadecimal digits" },
+    };
+    for (cases) |case| {
+        var cursor: Cursor = .{ .text = case[0] };
+        try testing.expectError(error.Syntax, cursor.checkForm(testing.allocator));
+        try testing.expectEqualStrings(case[2], cursor.problem);
+        try testing.expectEqual(case[1], cursor.position);
+    }
 }
 
 test "strings are read to their text and written back" {

@@ -1,5 +1,5 @@
 //! Checks a model's answer against the type that was asked for, exactly (spec 8.4.strict). When it does not fit, a note
-//! says what did not, for the next try.
+//! says what did not, for the next try (spec 8.4.note): first whether it is JSON at all, then the first misfit in it.
 
 const std = @import("std");
 const abi = @import("abi.zig");
@@ -61,11 +61,14 @@ const Checker = struct {
             return checker.misfit("the text is not valid UTF-8", .{});
         }
         if (checker.cursor.peek() == null) return checker.misfit("the text is empty", .{});
-        try checker.value(expected, 0);
-        try checker.cursor.end();
+        checker.cursor.position = 0;
+        try checker.cursor.checkForm(checker.allocator);
+        try checker.value(expected);
+        assert(checker.cursor.peek() == null);
     }
 
-    fn value(checker: *Checker, expected: *const abi.Type, depth: usize) Error!void {
+    /// From here on the text is known to be JSON, and not too deep for recursion.
+    fn value(checker: *Checker, expected: *const abi.Type) Error!void {
         checker.cursor.skipSpace();
         switch (expected.kind) {
             .int => try checker.int(),
@@ -78,17 +81,17 @@ const Checker = struct {
                 if (try checker.cursor.peekKind() != .string) return checker.unexpected("a string");
                 try checker.cursor.string(checker.allocator, null);
             },
-            .array => try checker.array(expected, depth),
+            .array => try checker.array(expected),
             .optional => if (try checker.cursor.peekKind() == .null) {
-                try checker.cursor.skipValue(checker.allocator, depth);
-            } else try checker.value(expected.element.?, depth),
-            .box => try checker.value(expected.element.?, depth),
-            .tuple => try checker.tuple(expected, depth),
+                try checker.cursor.skipValue(checker.allocator, 0);
+            } else try checker.value(expected.element.?),
+            .box => try checker.value(expected.element.?),
+            .tuple => try checker.tuple(expected),
             .record => {
                 if (try checker.cursor.peekKind() != .object) return checker.unexpected("an object");
-                try checker.object(expected.fieldSlice(), depth);
+                try checker.object(expected.fieldSlice());
             },
-            .sum => try checker.sum(expected, depth),
+            .sum => try checker.sum(expected),
             // The compiler lets none of these be asked for.
             .nothing, .duration, .instant, .task, .agent, .capability, .@"error" => {
                 return checker.misfit("a value of this type cannot be asked for", .{});
@@ -118,26 +121,24 @@ const Checker = struct {
         }
     }
 
-    fn array(checker: *Checker, expected: *const abi.Type, depth: usize) Error!void {
+    fn array(checker: *Checker, expected: *const abi.Type) Error!void {
         if (try checker.cursor.peekKind() != .array) return checker.unexpected("an array");
-        if (depth == json.depth_max) return checker.cursor.fail("the value is nested too deeply");
         var members = try checker.cursor.open('[');
         const path_length = checker.path.items.len;
         var index: usize = 0;
         while (try members.next()) : (index += 1) {
             try checker.path.print(checker.allocator, "[{d}]", .{index});
-            try checker.value(expected.element.?, depth + 1);
+            try checker.value(expected.element.?);
             checker.path.shrinkRetainingCapacity(path_length);
         }
     }
 
     /// An array with exactly the elements of the tuple.
-    fn tuple(checker: *Checker, expected: *const abi.Type, depth: usize) Error!void {
+    fn tuple(checker: *Checker, expected: *const abi.Type) Error!void {
         const elements = expected.fieldSlice();
         var wanted_buffer: [48]u8 = undefined;
         const wanted = std.fmt.bufPrint(&wanted_buffer, "an array of {d} elements", .{elements.len}) catch unreachable;
         if (try checker.cursor.peekKind() != .array) return checker.unexpected(wanted);
-        if (depth == json.depth_max) return checker.cursor.fail("the value is nested too deeply");
         const start = checker.cursor.position;
         var members = try checker.cursor.open('[');
         const path_length = checker.path.items.len;
@@ -145,7 +146,7 @@ const Checker = struct {
         while (try members.next()) : (index += 1) {
             if (index == elements.len) break;
             try checker.path.print(checker.allocator, "[{d}]", .{index});
-            try checker.value(elements[index].type, depth + 1);
+            try checker.value(elements[index].type);
             checker.path.shrinkRetainingCapacity(path_length);
         } else if (index == elements.len) return;
         checker.cursor.position = start;
@@ -153,8 +154,7 @@ const Checker = struct {
     }
 
     /// An object with exactly `fields`, each once, in any order; those that are optional may be left out.
-    fn object(checker: *Checker, fields: []const abi.Field, depth: usize) Error!void {
-        if (depth == json.depth_max) return checker.cursor.fail("the value is nested too deeply");
+    fn object(checker: *Checker, fields: []const abi.Field) Error!void {
         const seen = try checker.allocator.alloc(bool, fields.len);
         defer checker.allocator.free(seen);
         @memset(seen, false);
@@ -168,7 +168,7 @@ const Checker = struct {
             if (seen[index]) return checker.misfit("the field \"{s}\" is given twice", .{clipped(name)});
             seen[index] = true;
             try checker.path.print(checker.allocator, ".{s}", .{fields[index].name.slice()});
-            try checker.value(fields[index].type, depth + 1);
+            try checker.value(fields[index].type);
             checker.path.shrinkRetainingCapacity(path_length);
         }
         for (fields, seen) |*field, was_seen| {
@@ -176,7 +176,7 @@ const Checker = struct {
         }
     }
 
-    fn sum(checker: *Checker, expected: *const abi.Type, depth: usize) Error!void {
+    fn sum(checker: *Checker, expected: *const abi.Type) Error!void {
         const variants = expected.variantSlice();
         const kind = try checker.cursor.peekKind();
         if (kind == .string) {
@@ -190,7 +190,6 @@ const Checker = struct {
             return checker.unexpectedVariant(variants);
         }
         if (kind != .object or !hasFields(variants)) return checker.unexpectedVariant(variants);
-        if (depth == json.depth_max) return checker.cursor.fail("the value is nested too deeply");
         const start = checker.cursor.position;
         const path_length = checker.path.items.len;
         var members = try checker.cursor.open('{');
@@ -201,7 +200,7 @@ const Checker = struct {
         };
         try checker.path.print(checker.allocator, ".{s}", .{variants[index].name.slice()});
         if (try checker.cursor.peekKind() != .object) return checker.unexpected("an object");
-        try checker.object(variants[index].fieldSlice(), depth + 1);
+        try checker.object(variants[index].fieldSlice());
         checker.path.shrinkRetainingCapacity(path_length);
         if (try members.next()) return checker.misfit("the object has more than one key", .{});
     }
@@ -240,9 +239,9 @@ const Checker = struct {
     }
 
     fn syntaxNote(checker: *Checker) Allocator.Error!void {
-        const format = "answer{s}: not the JSON that was asked for: {s}, at byte {d}";
-        const arguments = .{ checker.path.items, checker.cursor.problem, checker.cursor.position };
-        try checker.note.print(checker.allocator, format, arguments);
+        assert(checker.path.items.len == 0);
+        const arguments = .{ checker.cursor.position, checker.cursor.problem };
+        try checker.note.print(checker.allocator, "answer: not JSON at byte {d}: {s}", arguments);
     }
 };
 

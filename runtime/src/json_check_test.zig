@@ -109,8 +109,10 @@ test "a record has each of its fields once, in any order" {
     try expectNote(&tree_type, "{\"children\": [], \"x\": 1}", "answer: there is no field \"x\"");
     try expectNote(&tree_type, "{\"childr\\u0065n\": []}", "");
     try expectNote(&tree_type, "[]", "answer: expected an object, found []");
+    try expectNote(&tree_type, "{\"x\": 1, \"children\"", "answer: not JSON at byte 19: the text ends too early");
+    try expectNote(&tree_type, " ", "answer: the text is empty");
     try expectNote(&tree_type, "{\"children\": [{\"children\": 5}]}", "answer.children[0].children: expected an array, found 5");
-    try expectNote(&tree_type, "{\"children\": []} x", "answer: not the JSON that was asked for: there is more text after the value, at byte 17");
+    try expectNote(&tree_type, "{\"children\": []} x", "answer: not JSON at byte 17: there is more text after the value");
 }
 
 test "a variant by its exact name, and the note lists the names" {

@@ -11,6 +11,9 @@ pub const Error = error{ Invalid, OutOfMemory };
 /// Also what a walk over the text gives, before `read` has put it into words.
 const ReadError = error{ Syntax, Invalid, OutOfMemory };
 
+/// An answer stands inside the file's object, the array of replies and its reply.
+const nesting_max = json.depth_max + 3;
+
 pub const Reply = struct {
     reply: transport.Reply,
     delay_ns: i64 = 0,
@@ -78,7 +81,8 @@ fn matches(reply: *const Reply, prompt: []const u8) bool {
 
 /// The script in `content`; it lives in the arena. On error.Invalid, `problem` says what is wrong and where.
 pub fn read(arena: Allocator, content: []const u8, problem: *std.ArrayList(u8)) Error!Script {
-    var reader: Reader = .{ .arena = arena, .cursor = .{ .text = content } };
+    const cursor: json.Cursor = .{ .text = content, .nesting_max = nesting_max, .keeps_lone_surrogates = true };
+    var reader: Reader = .{ .arena = arena, .cursor = cursor };
     return reader.script() catch |failure| switch (failure) {
         error.OutOfMemory => error.OutOfMemory,
         error.Invalid => {
@@ -88,7 +92,8 @@ pub fn read(arena: Allocator, content: []const u8, problem: *std.ArrayList(u8)) 
         error.Syntax => {
             const before = content[0..reader.cursor.position];
             const line = std.mem.count(u8, before, "\n") + 1;
-            const column = before.len - (if (std.mem.lastIndexOfScalar(u8, before, '\n')) |index| index + 1 else 0) + 1;
+            const line_start = if (std.mem.lastIndexOfScalar(u8, before, '\n')) |index| index + 1 else 0;
+            const column = (std.unicode.utf8CountCodepoints(before[line_start..]) catch unreachable) + 1;
             const arguments = .{ line, column, reader.cursor.problem };
             try problem.print(arena, "no valid JSON at line {d}, column {d}: {s}", arguments);
             return error.Invalid;
@@ -154,8 +159,8 @@ const Reader = struct {
 
     fn script(reader: *Reader) ReadError!Script {
         if (!std.unicode.utf8ValidateSlice(reader.cursor.text)) return reader.invalid("not valid UTF-8", .{});
+        try reader.cursor.checkForm(reader.arena);
         const keys = try reader.object(TopKeys);
-        try reader.cursor.end();
         return .{
             .replies = keys.replies orelse return reader.invalid("the key \"replies\" is missing", .{}),
             .then = keys.then orelse .repeat_last,
@@ -270,8 +275,6 @@ const Reader = struct {
 
     /// Any value at all: what does not fit is for the answer's check to say.
     fn answer(reader: *Reader) ReadError![]const u8 {
-        reader.cursor.keeps_lone_surrogates = true;
-        defer reader.cursor.keeps_lone_surrogates = false;
         var copy: std.ArrayList(u8) = .empty;
         try json.copyValue(&reader.cursor, &copy, reader.arena, 0);
         return copy.items;
@@ -349,6 +352,8 @@ const Reader = struct {
     fn string(reader: *Reader) ReadError![]const u8 {
         var list: std.ArrayList(u8) = .empty;
         try reader.cursor.string(reader.arena, &list);
+        // The cursor reads such a half as three bytes that are no UTF-8.
+        if (!std.unicode.utf8ValidateSlice(list.items)) return reader.invalid("half of a surrogate pair is no text", .{});
         return list.items;
     }
 

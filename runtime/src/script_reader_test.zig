@@ -33,6 +33,11 @@ test "what is wrong is named with its place" {
     try expectProblem("{\"replies\": [], \"capacity\": [[0, 5], [0, 6]]}", "capacity: expected a number, or a list of [time, number] with ascending times");
     try expectProblem("{\"replies\": [], \"capacity\": [[1, 5]]}", "capacity: expected 0, or a text such as \"2s\"");
     try expectProblem("{\"replies\": [\n  {\"text\" 5}]}", "no valid JSON at line 2, column 11: a `:` is missing here");
+    try expectProblem("{\"replies\": [{\"text\": \"\u{e9}\u{1f600}\"; 1}]}", "no valid JSON at line 1, column 27: a `,` or `}` is missing here");
+    try expectProblem("{\"replies\": [{\"answer\": tru}]}", "no valid JSON at line 1, column 28: there is no JSON value here");
+    try expectProblem("{\"foo\": 1, \"replies\"", "no valid JSON at line 1, column 21: the text ends too early");
+    try expectProblem("{\"replies\": [{\"text\": \"\\ud83d\"}]}", "replies[0].text: half of a surrogate pair is no text");
+    try expectProblem("{\"replies\": [{\"\\ud83d\": 1}]}", "replies[0]: half of a surrogate pair is no text");
     try expectProblem("{\"replies\": []} x", "no valid JSON at line 1, column 17: there is more text after the value");
 }
 

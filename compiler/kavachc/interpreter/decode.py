@@ -1,8 +1,5 @@
-"""A model's answer as a value of the type that was asked for, checked exactly (spec 8.4.strict).
-
-Python's `json` reads the text, with hooks that keep what it would lose: the spelling of numbers and repeated keys.
-What it accepts beyond JSON is refused here.
-"""
+"""A model's answer as a value of the type that was asked for, checked exactly (spec 8.4.strict), or a note that says
+what does not fit (spec 8.4.note)."""
 
 from __future__ import annotations
 
@@ -10,10 +7,10 @@ import json
 import math
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from kavachc.interpreter.arithmetic import INT_MAX, INT_MIN
+from kavachc.interpreter.json_text import Json, NotJson, read_json
 from kavachc.interpreter.values import (
     ABSENT,
     Absent,
@@ -38,29 +35,14 @@ from kavachc.semantics.types import (
     Type,
 )
 
-DEPTH_MAX = 128
 INT_DIGITS_MAX = 19
+QUOTE_BYTES_MAX = 80
 FENCE = re.compile(r"```[ \t]*[A-Za-z0-9_+.-]*[ \t\r]*\n(?P<inside>(?:.*\n)?)[ \t\r]*```", re.DOTALL)
-# What of a JSON text decides how deep it is nested: a whole string, or a bracket.
-DEPTH_PARTS = re.compile(r'"(?:[^"\\]|\\.)*"|[\[{\]}]', re.DOTALL)
+NOT_AN_INT = "a whole number of 64 bits, written without point, exponent and quotes"
 
 
 class Misfit(Exception):
     """The answer does not fit; says what does not, for the next try."""
-
-
-@dataclass(frozen=True, slots=True)
-class Number:
-    """A JSON number as it was written."""
-
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Object:
-    """A JSON object with its keys as they were written, repeated ones too."""
-
-    members: tuple[tuple[str, Any], ...]
 
 
 def fitting_json(text: str, wanted: Type) -> str:
@@ -74,7 +56,16 @@ def fitting_json(text: str, wanted: Type) -> str:
 
 def decode(text: str, wanted: Type) -> Value:
     """The value that an answer's JSON is; raises `Misfit`. The text of a String stands as it is (spec 8.4.string)."""
-    return text if wanted is STRING else _value(read_json(text), wanted, "answer")
+    if wanted is STRING:
+        return text
+    if not text.strip(" \t\n\r"):
+        raise Misfit("answer: the text is empty")
+    try:
+        item = read_json(text)
+    except NotJson as wrong:
+        at = len(text[: wrong.position].encode())
+        raise Misfit(f"answer: not JSON at byte {at}: {wrong.problem}") from None
+    return _value(item, wanted, "answer")
 
 
 def without_fence(text: str) -> str:
@@ -83,111 +74,117 @@ def without_fence(text: str) -> str:
     return fenced["inside"] if fenced else text
 
 
-def read_json(text: str, depth_max: int = DEPTH_MAX) -> Any:
-    """Strict JSON, nested at most so deep: None, bool, str, list, `Number`, `Object`; raises `Misfit`."""
-    depth = 0
-    for part in DEPTH_PARTS.finditer(text):
-        depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(part[0], 0)
-        if depth > depth_max:
-            raise Misfit("the answer is nested too deeply")
-    try:
-        return json.loads(
-            text,
-            object_pairs_hook=lambda members: Object(tuple(members)),
-            parse_int=Number,
-            parse_float=Number,
-            parse_constant=_not_json,
-        )
-    except json.JSONDecodeError as problem:
-        raise Misfit(f"the answer is not JSON: {problem.msg} at character {problem.pos}") from None
-
-
-def _not_json(name: str) -> NoReturn:
-    raise Misfit(f"the answer is not JSON: {name} is no JSON value")
-
-
-def _value(item: Any, wanted: Type, path: str) -> Value:
+def _value(item: Json, wanted: Type, path: str) -> Value:
     if wanted is INT:
         return _int(item, path)
     if wanted is FLOAT:
         return _float(item, path)
     if wanted is BOOL:
-        if not isinstance(item, bool):
-            raise Misfit(f"{path}: expected true or false")
-        return item
+        return item.value if item.kind == "bool" else _unexpected("`true` or `false`", item, path)
     if wanted is STRING:
-        return _string(item, path)
+        return item.value if item.kind == "string" else _unexpected("a string", item, path)
     if isinstance(wanted, ArrayType):
-        if not isinstance(item, list):
-            raise Misfit(f"{path}: expected an array")
-        return ArrayValue([_value(part, wanted.element, f"{path}[{index}]") for index, part in enumerate(item)])
+        if item.kind != "array":
+            _unexpected("an array", item, path)
+        return ArrayValue([_value(part, wanted.element, f"{path}[{index}]") for index, part in enumerate(item.value)])
     if isinstance(wanted, OptionalType):
-        return ABSENT if item is None else Present(_value(item, wanted.element, path))
+        return ABSENT if item.kind == "null" else Present(_value(item, wanted.element, path))
     if isinstance(wanted, TupleType):
-        if not isinstance(item, list) or len(item) != len(wanted.elements):
-            raise Misfit(f"{path}: expected an array of {len(wanted.elements)} elements")
-        parts = enumerate(zip(item, wanted.elements, strict=True))
-        return TupleValue(tuple([_value(part, type_, f"{path}[{index}]") for index, (part, type_) in parts]))
+        return _tuple(item, wanted, path)
     if isinstance(wanted, RecordType):
         return RecordValue(wanted, _fields(item, wanted.fields, path))
-    if isinstance(wanted, SumType):
-        return _variant(item, wanted, path)
-    raise Misfit(f"{path}: a value of type {wanted} cannot be asked for")
+    assert isinstance(wanted, SumType), f"{wanted} cannot be asked for"
+    return _variant(item, wanted, path)
 
 
-def _int(item: Any, path: str) -> int:
-    if isinstance(item, Number) and re.fullmatch(r"-?[0-9]+", item.text) and item.text != "-0":
-        digits = item.text.lstrip("-")
-        if len(digits) <= INT_DIGITS_MAX and INT_MIN <= int(item.text) <= INT_MAX:
-            return int(item.text)
-    raise Misfit(f"{path}: expected a whole number of 64 bits, written without point and exponent")
+def _unexpected(wanted: str, item: Json, path: str) -> NoReturn:
+    raise Misfit(f"{path}: expected {wanted}, found {_clipped(item.text)}")
 
 
-def _float(item: Any, path: str) -> float:
-    if not isinstance(item, Number) or not math.isfinite(float(item.text)):
-        raise Misfit(f"{path}: expected a finite number")
+def _clipped(text: str) -> str:
+    """The beginning of the text, so that a note stays small whatever the answer was."""
+    return text.encode()[:QUOTE_BYTES_MAX].decode(errors="ignore")
+
+
+def whole_number(item: Json) -> int | None:
+    """The Int that a JSON number is, if it is one: no point, no exponent, no `-0`, within 64 bits."""
+    if item.kind != "number" or not re.fullmatch("-?[0-9]+", item.text) or item.text == "-0":
+        return None
+    if len(item.text.lstrip("-")) > INT_DIGITS_MAX or not INT_MIN <= int(item.text) <= INT_MAX:
+        return None
+    return int(item.text)
+
+
+def _int(item: Json, path: str) -> int:
+    number = whole_number(item)
+    return _unexpected(NOT_AN_INT, item, path) if number is None else number
+
+
+def _float(item: Json, path: str) -> float:
+    if item.kind != "number":
+        _unexpected("a number", item, path)
+    if not math.isfinite(float(item.text)):
+        _unexpected("a number that a Float can hold", item, path)
     return float(item.text)
 
 
-def _string(item: Any, path: str) -> str:
-    if not isinstance(item, str):
-        raise Misfit(f"{path}: expected a string")
-    if any("\ud800" <= character <= "\udfff" for character in item):
-        raise Misfit(f"{path}: the string holds half of a surrogate pair")
-    return item
+def _tuple(item: Json, wanted: TupleType, path: str) -> TupleValue:
+    """An array of just the tuple's elements: of several misfits, the number of elements is the last to be seen."""
+    size = len(wanted.elements)
+    if item.kind != "array":
+        _unexpected(f"an array of {size} elements", item, path)
+    pairs = enumerate(zip(item.value, wanted.elements, strict=False))
+    elements = tuple([_value(part, type_, f"{path}[{index}]") for index, (part, type_) in pairs])
+    if len(item.value) != size:
+        _unexpected(f"an array of {size} elements", item, path)
+    return TupleValue(elements)
 
 
-def _fields(item: Any, fields: list[FieldInfo] | tuple[FieldInfo, ...], path: str) -> tuple[Value, ...]:
+def _fields(item: Json, fields: list[FieldInfo] | tuple[FieldInfo, ...], path: str) -> tuple[Value, ...]:
     """The values of exactly these fields, each given once, in any order; an optional one may be left out."""
-    if not isinstance(item, Object):
-        raise Misfit(f"{path}: expected an object")
-    names = [name for name, _ in item.members]
-    known = {info.name for info in fields}
-    for name in names:
-        if name not in known:
-            raise Misfit(f"{path}: there is no field {json.dumps(name[:80])}")
-        if names.count(name) > 1:
-            raise Misfit(f"{path}: the field {name} is given twice")
-    given = dict(item.members)
+    if item.kind != "object":
+        _unexpected("an object", item, path)
+    types = {info.name: info.type for info in fields}
+    given: dict[str, Value] = {}
+    for name, content in item.value:
+        if name not in types:
+            raise Misfit(f'{path}: there is no field "{_clipped(name)}"')
+        if name in given:
+            raise Misfit(f'{path}: the field "{_clipped(name)}" is given twice')
+        given[name] = _value(content, types[name], f"{path}.{name}")
     for info in fields:
         if info.name not in given and not isinstance(info.type, OptionalType):
-            raise Misfit(f"{path}: the field {info.name} is missing")
-    return tuple(_value(given.get(info.name), info.type, f"{path}.{info.name}") for info in fields)
+            raise Misfit(f'{path}: the field "{info.name}" is missing')
+    return tuple(given.get(info.name, ABSENT) for info in fields)
 
 
-def _variant(item: Any, wanted: SumType, path: str) -> VariantValue:
-    has_fields = any(info.fields for info in wanted.variants)
-    names = ", ".join(info.name for info in wanted.variants)
-    if isinstance(item, str):
-        index = wanted.variant_index(item)
-        if index is not None and not wanted.variants[index].fields:
-            return VariantValue(wanted, index)
-    if has_fields and isinstance(item, Object) and len(item.members) == 1:
-        ((name, content),) = item.members
-        index = wanted.variant_index(name)
-        if index is not None:
-            return VariantValue(wanted, index, _fields(content, wanted.variants[index].fields, f"{path}.{name}"))
-    raise Misfit(f"{path}: expected one of {names}")
+def _variant(item: Json, wanted: SumType, path: str) -> VariantValue:
+    if item.kind == "string":
+        index = wanted.variant_index(item.value)
+        if index is None or wanted.variants[index].fields:
+            _unexpected(_one_of(wanted), item, path)
+        return VariantValue(wanted, index)
+    if item.kind != "object" or not _has_fields(wanted):
+        _unexpected(_one_of(wanted), item, path)
+    if not item.value:
+        raise Misfit(f"{path}: the object has no key that names a variant")
+    (name, content), *more = item.value
+    index = wanted.variant_index(name)
+    if index is None:
+        _unexpected(_one_of(wanted), item, path)
+    fields = _fields(content, wanted.variants[index].fields, f"{path}.{name}")
+    if more:
+        raise Misfit(f"{path}: the object has more than one key")
+    return VariantValue(wanted, index, fields)
+
+
+def _has_fields(wanted: SumType) -> bool:
+    return any(info.fields for info in wanted.variants)
+
+
+def _one_of(wanted: SumType) -> str:
+    names = ", ".join(f'"{info.name}"' for info in wanted.variants)
+    return f"one variant of {names}" if _has_fields(wanted) else f"one of {names}"
 
 
 def sample_value(wanted: Type) -> Value:

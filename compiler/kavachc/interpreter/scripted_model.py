@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from kavachc.interpreter.arithmetic import INT_MAX
-from kavachc.interpreter.decode import DEPTH_MAX, Misfit, Number, Object, read_json
+from kavachc.interpreter.decode import whole_number
+from kavachc.interpreter.json_text import DEPTH_MAX, Json, NotJson, read_json
 from kavachc.interpreter.show import DURATION_UNITS
 
 # A file of this size or more, such as one without an end (`/dev/zero`), cannot be read.
@@ -113,22 +114,24 @@ def load_script(path: str) -> Script:
 def read_script(text: str) -> Script:
     """The script that a JSON text is; raises `ScriptError`."""
     try:
-        content = read_json(text, SCRIPT_DEPTH_MAX)
-    except Misfit as problem:
-        raise ScriptError(f"no valid JSON: {problem}") from None
+        content = read_json(text, SCRIPT_DEPTH_MAX, keeps_lone_surrogates=True)
+    except NotJson as wrong:
+        line = text.count("\n", 0, wrong.position) + 1
+        column = wrong.position - text.rfind("\n", 0, wrong.position)
+        raise ScriptError(f"no valid JSON at line {line}, column {column}: {wrong.problem}") from None
     keys = _keys(content, {"replies": _replies, "then": _then, "capacity": _capacity}, "")
     if "replies" not in keys:
         raise ScriptError('the key "replies" is missing')
     return Script(**keys)
 
 
-def _keys(item: Any, readers: dict[str, Callable[[Any, str], Any]], path: str) -> dict[str, Any]:
+def _keys(item: Json, readers: dict[str, Callable[[Json, str], Any]], path: str) -> dict[str, Any]:
     """An object with some of these keys, each at most once, each value read by its reader."""
-    if not isinstance(item, Object):
+    if item.kind != "object":
         raise _invalid(path, "expected an object")
     keys: dict[str, Any] = {}
-    for name, value in item.members:
-        if name not in readers:
+    for name, value in item.value:
+        if _whole_text(name, path) not in readers:
             raise _invalid(path, f'unknown key "{name}"')
         place = f"{path}.{name}" if path else name
         if name in keys:
@@ -138,18 +141,16 @@ def _keys(item: Any, readers: dict[str, Callable[[Any, str], Any]], path: str) -
 
 
 def _invalid(path: str, problem: str) -> ScriptError:
-    # Surrogate halves in a key cannot be written out.
-    shown = problem.encode(errors="replace").decode()
-    return ScriptError(f"{path}: {shown}" if path else shown)
+    return ScriptError(f"{path}: {problem}" if path else problem)
 
 
-def _replies(item: Any, path: str) -> list[ScriptedReply]:
-    if not isinstance(item, list):
+def _replies(item: Json, path: str) -> list[ScriptedReply]:
+    if item.kind != "array":
         raise _invalid(path, "expected an array of replies")
-    return [_reply(part, f"{path}[{index}]") for index, part in enumerate(item)]
+    return [_reply(part, f"{path}[{index}]") for index, part in enumerate(item.value)]
 
 
-def _reply(item: Any, path: str) -> ScriptedReply:
+def _reply(item: Json, path: str) -> ScriptedReply:
     keys = _keys(item, REPLY_KEYS, path)
     kinds = [name for name in ("answer", "text", "status", "drop") if name in keys]
     if len(kinds) != 1:
@@ -174,11 +175,11 @@ def _model_reply(keys: dict[str, Any], kind: str) -> ModelReply:
     return ModelAnswer(keys[kind], keys.get("stop_reason", "complete"), tokens)
 
 
-def _whole_number(least: int, most: int) -> Callable[[Any, str], int]:
-    def read(item: Any, path: str) -> int:
-        is_whole = isinstance(item, Number) and re.fullmatch(r"-?[0-9]{1,19}", item.text) and item.text != "-0"
-        if is_whole and least <= int(item.text) <= most:
-            return int(item.text)
+def _whole_number(least: int, most: int) -> Callable[[Json, str], int]:
+    def read(item: Json, path: str) -> int:
+        number = whole_number(item)
+        if number is not None and least <= number <= most:
+            return number
         if least == most:
             raise _invalid(path, f'expected {least}, or a text such as "2s"')
         bounds = f"{least} up" if most == INT_MAX else f"{least} to {most}"
@@ -187,29 +188,33 @@ def _whole_number(least: int, most: int) -> Callable[[Any, str], int]:
     return read
 
 
-def _text(item: Any, path: str) -> str:
-    if not isinstance(item, str):
+def _text(item: Json, path: str) -> str:
+    if item.kind != "string":
         raise _invalid(path, "expected a text")
-    if any("\ud800" <= character <= "\udfff" for character in item):
+    return _whole_text(item.value, path)
+
+
+def _whole_text(text: str, path: str) -> str:
+    if not _is_text(text):
         raise _invalid(path, "half of a surrogate pair is no text")
-    return item
+    return text
 
 
-def _when(item: Any, path: str) -> str:
+def _when(item: Json, path: str) -> str:
     text = _text(item, path)
     if not text:
         raise _invalid(path, "expected a text that is not empty")
     return text
 
 
-def _literally_true(item: Any, path: str) -> bool:
-    if item is not True:
+def _literally_true(item: Json, path: str) -> bool:
+    if item.value is not True:
         raise _invalid(path, "expected true")
     return True
 
 
-def _duration(item: Any, path: str) -> int:
-    parts = re.fullmatch(r"([0-9]{1,19})([a-z]+)", _text(item, path))
+def _duration(item: Json, path: str) -> int:
+    parts = re.fullmatch(r"0*([0-9]{1,19})([a-z]+)", _text(item, path))
     units = dict(DURATION_UNITS)
     if parts and parts[2] in units:
         duration_ns = int(parts[1]) * units[parts[2]]
@@ -218,7 +223,7 @@ def _duration(item: Any, path: str) -> int:
     raise _invalid(path, 'expected a duration such as "50ms"')
 
 
-def _stop_reason(item: Any, path: str) -> Stop:
+def _stop_reason(item: Json, path: str) -> Stop:
     text = _text(item, path)
     if text not in STOP_REASONS:
         *first, last = (f'"{name}"' for name in STOP_REASONS)
@@ -226,55 +231,65 @@ def _stop_reason(item: Any, path: str) -> Stop:
     return STOP_REASONS[text]
 
 
-def _headers(item: Any, path: str) -> str:
+def _headers(item: Json, path: str) -> str:
     """The value of `retry-after`, the only header that means anything here."""
-    if not isinstance(item, Object):
+    if item.kind != "object":
         raise _invalid(path, "expected an object of texts")
-    values = {name.lower(): _text(value, path) for name, value in item.members}
+    values = {_whole_text(name, path).lower(): _text(value, path) for name, value in item.value}
     return values.get("retry-after", "")
 
 
-def _then(item: Any, path: str) -> str:
-    if item not in ("repeat_last", "fail"):
+def _then(item: Json, path: str) -> str:
+    text = _text(item, path)
+    if text not in ("repeat_last", "fail"):
         raise _invalid(path, 'expected "repeat_last" or "fail"')
-    return _text(item, path)
+    return text
 
 
-def _capacity(item: Any, path: str) -> list[tuple[int, int]]:
-    if isinstance(item, Number):
-        return [(0, _whole_number(0, INT_MAX)(item, path))]
+def _capacity(item: Json, path: str) -> list[tuple[int, int]]:
+    number = _whole_number(0, INT_MAX)
+    if item.kind == "number":
+        return [(0, number(item, path))]
     wanted = _invalid(path, "expected a number, or a list of [time, number] with ascending times")
-    if not isinstance(item, list):
+    if item.kind != "array":
         raise wanted
     steps: list[tuple[int, int]] = []
-    for pair in item:
-        if not isinstance(pair, list) or len(pair) != 2:
+    for pair in item.value:
+        if pair.kind != "array" or not pair.value:
             raise wanted
-        from_ns = _whole_number(0, 0)(pair[0], path) if isinstance(pair[0], Number) else _duration(pair[0], path)
-        if steps and from_ns <= steps[-1][0]:
+        time, *capacity = pair.value
+        from_ns = _whole_number(0, 0)(time, path) if time.kind == "number" else _duration(time, path)
+        if not capacity or (steps and from_ns <= steps[-1][0]):
             raise wanted
-        steps.append((from_ns, _whole_number(0, INT_MAX)(pair[1], path)))
+        steps.append((from_ns, number(capacity[0], path)))
+        if len(capacity) > 1:
+            raise wanted
     return steps
 
 
-def _answer(item: Any, path: str) -> str:
+def _answer(item: Json, path: str) -> str:
     """The value as JSON without white space; numbers stay as they were written."""
-    if isinstance(item, Number):
-        return item.text
-    if isinstance(item, list):
-        return f"[{','.join(_answer(part, path) for part in item)}]"
-    if isinstance(item, Object):
-        members = (f"{_answer(name, path)}:{_answer(value, path)}" for name, value in item.members)
-        return f"{{{','.join(members)}}}"
+    match item.kind:
+        case "array":
+            return f"[{','.join(_answer(part, path) for part in item.value)}]"
+        case "object":
+            return f"{{{','.join(f'{_encoded(name)}:{_answer(value, path)}' for name, value in item.value)}}}"
+        case "string":
+            return _encoded(item.value)
+        case _:
+            return item.text
+
+
+def _encoded(text: str) -> str:
     # Escapes half of a surrogate pair again, which could not be written otherwise.
-    return json.dumps(item, ensure_ascii=isinstance(item, str) and not _is_text(item))
+    return json.dumps(text, ensure_ascii=not _is_text(text))
 
 
 def _is_text(text: str) -> bool:
     return not any("\ud800" <= character <= "\udfff" for character in text)
 
 
-REPLY_KEYS: dict[str, Callable[[Any, str], Any]] = {
+REPLY_KEYS: dict[str, Callable[[Json, str], Any]] = {
     "answer": _answer,
     "text": _text,
     "status": _whole_number(400, 599),
