@@ -74,6 +74,8 @@ def write(node: object) -> str:
             return f"[{write(element)}]"
         case ast.NothingTypeExpression():
             return "()"
+        case ast.FunctionTypeExpression(parameters=parameters, result=result, error=error):
+            return f"(fn({', '.join(map(write, parameters))}){write_ending(result, error)})"
         case ast.Unary(operator=operator, operand=operand):
             return f"({operator}{write(operand)})"
         case ast.Try(operand=operand):
@@ -90,6 +92,10 @@ def write(node: object) -> str:
             return write_control(node)
 
 
+def write_ending(result: object, error: object) -> str:
+    return (f" -> {write(result)}" if result else "") + (f" ! {write(error)}" if error else "")
+
+
 def write_control(node: object) -> str:
     match node:
         case ast.Catch(operand=operand, binder=binder, handler=handler):
@@ -98,6 +104,11 @@ def write_control(node: object) -> str:
             return f"(fail {write(error)})"
         case ast.Return(value=value):
             return f"(return {write(value)})" if value else "(return)"
+        case ast.Closure(parameters=parameters, result=result, error=error, body=inner, is_short=is_short):
+            given = ", ".join(map(write, parameters))
+            return f"(fn({given}){' =>' if is_short else write_ending(result, error)} {write(inner)})"
+        case ast.ClosureParameter(name=name, type=type_):
+            return f"{name.text}: {write(type_)}" if type_ else name.text
         case ast.Break():
             return "(break)"
         case ast.Continue():

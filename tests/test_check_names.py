@@ -96,7 +96,7 @@ def test_every_mistake_of_one_run_is_reported_in_source_order() -> None:
     ("statement", "message"),
     [
         ("print(Model)", "`Model` is a type, not a value"),
-        ("print(main)", "`main` is a function, not a value"),
+        ("print(print)", "`print` is a function, not a value"),
         ("print(Time)", "`Time` is a built-in capability, not a value"),
         ("print(Time.now)", "`Time.now` is something to call, not a value"),
         ("print(self)", "`self` is known only in a method of a type"),

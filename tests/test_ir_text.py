@@ -31,7 +31,7 @@ from kavachc.ir.module import (
 from kavachc.ir.ops import ATTRIBUTE_KINDS, DEPTHS, OPS, PREDICATES, Op
 from kavachc.ir.parser import parse_module
 from kavachc.ir.printer import print_module
-from kavachc.ir.types import NOTHING, SCALARS, Address, Array, IrType, Named, Outcome, Task
+from kavachc.ir.types import NOTHING, SCALARS, Address, Array, FunctionValue, IrType, Named, Outcome, Task
 
 WHOLE = """entry main
 
@@ -181,6 +181,7 @@ TYPES: st.SearchStrategy[IrType] = st.recursive(
         st.builds(Array, inner)
         | st.builds(Task, inner)
         | st.builds(Address, inner)
+        | st.builds(FunctionValue, st.lists(inner, max_size=2).map(tuple), inner, st.none() | st.builds(Named, NAMES))
         | st.builds(Outcome, inner, st.none() | inner)
     ),
     max_leaves=3,
@@ -215,6 +216,7 @@ def functions(draw: st.DrawFn) -> Function:
         draw(st.booleans()),
         draw(st.booleans()),
         location=draw(LOCATIONS),
+        captures=draw(st.none() | st.lists(TYPES, max_size=2).map(tuple)),
     )
     function.locals = [Local(name, draw(TYPES)) for name in draw(st.lists(NAMES, max_size=2, unique=True))]
     function.blocks = [Block(name) for name in draw(st.lists(NAMES, min_size=1, max_size=3, unique=True))]
@@ -267,6 +269,7 @@ def modules(draw: st.DrawFn) -> Module:
         {item.name: item for item in draw(st.lists(VTABLES, max_size=2))},
         {item.name: item for item in draw(st.lists(functions(), max_size=2))},
         draw(NAMES),
+        draw(st.sets(st.tuples(st.integers(0, 9), st.booleans()), max_size=2)),
     )
 
 
@@ -276,5 +279,5 @@ def test_any_module_reads_back(module: Module) -> None:
     text = print_module(module)
     again = parse_module(text)
     assert print_module(again) == text
-    for name in ("records", "sums", "capabilities", "agents", "vtables", "entry"):
+    for name in ("records", "sums", "capabilities", "agents", "vtables", "entry", "waiting_shapes"):
         assert getattr(again, name) == getattr(module, name)

@@ -353,6 +353,30 @@ fn main() {
 }
 """
 
+FUNCTIONS = """
+fn double(n: Int) -> Int { n * 2 }
+
+fn asked(text: String) -> Int ! AiError { try ask<Int>(text) }
+
+fn call(f: fn(Int) -> Int, n: Int) -> Int { f(n) }
+
+agent Bot {
+    can Ai
+    on asker(prefix: String) -> fn(String) -> Int ! AiError { asked }
+}
+
+fn main() ! Error {
+    let xs = [1]
+    const f = fn(n: Int) => xs[0] + n
+    xs.push(2)
+    print(call(double, 1) + call(f, 2))
+    const text = "t"
+    const g: fn(String) -> Int ! AiError = fn(more) => try asked(text + more)
+    const t = spawn g("x")
+    print((try t.wait()) + (try g("y")))
+}
+"""
+
 PROGRAMS = {
     "payments": PAYMENTS,
     "tokens": TOKENS,
@@ -361,6 +385,7 @@ PROGRAMS = {
     "values": VALUES,
     "effects": EFFECTS,
     "absent": ABSENT,
+    "functions": FUNCTIONS,
 }
 
 

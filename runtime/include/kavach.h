@@ -28,6 +28,8 @@ typedef struct kv_box { int64_t count; uint8_t value[]; /* at offset 8 */ } kv_b
 typedef struct kv_error { int64_t count; const struct kv_type *type; uint8_t payload[]; /* at offset 16 */ } kv_error;
 typedef struct kv_vtable { const struct kv_type *payload_type; const void *methods[]; } kv_vtable;
 typedef struct kv_capability { int64_t count; const kv_vtable *vtable; uint8_t payload[]; /* at offset 16 */ } kv_capability;
+/* A function value is a kv_capability whose vtable has one method, the code: its first parameter is the value itself, and
+ * the payload is what the function captured. One that captured nothing is static. */
 typedef struct kv_agent_handle { int64_t count; int64_t capability_count; kv_capability *capabilities[]; } kv_agent_handle;
 typedef struct kv_task kv_task;
 typedef void *kv_coroutine; /* opaque: native: an LLVM coroutine frame; from Python: a number */
@@ -40,7 +42,7 @@ typedef void *kv_coroutine; /* opaque: native: an LLVM coroutine frame; from Pyt
 typedef enum kv_kind {
   KV_INT = 0, KV_FLOAT = 1, KV_BOOL = 2, KV_NOTHING = 3, KV_STRING = 4, KV_DURATION = 5, KV_INSTANT = 6, KV_ARRAY = 7,
   KV_RECORD = 8, KV_SUM = 9, KV_TASK = 10, KV_AGENT = 11, KV_CAPABILITY = 12, KV_ERROR = 13,
-  KV_OPTIONAL = 14, KV_TUPLE = 15, KV_BOX = 16
+  KV_OPTIONAL = 14, KV_TUPLE = 15, KV_BOX = 16, KV_FUNCTION = 18
 } kv_kind;
 typedef struct kv_field { kv_text_view name; const struct kv_type *type; int64_t offset; kv_text_view documentation; } kv_field;
 typedef struct kv_variant { kv_text_view name; const kv_field *fields; int64_t field_count; kv_text_view documentation; } kv_variant;

@@ -132,6 +132,8 @@ pub const Kind = enum(i32) {
     optional = 14,
     tuple = 15,
     box = 16,
+    /// As a capability: its vtable has the code as its one method, and its payload is what it captured.
+    function = 18,
 };
 
 pub const Field = extern struct {

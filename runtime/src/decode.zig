@@ -90,7 +90,7 @@ const Decoder = struct {
                 try decoder.object(expected.fieldSlice(), out);
             },
             .sum => try decoder.sum(expected, out),
-            .nothing, .duration, .instant, .task, .agent, .capability, .@"error" => unreachable,
+            .nothing, .duration, .instant, .task, .agent, .capability, .@"error", .function => unreachable,
         }
     }
 

@@ -93,7 +93,7 @@ const Checker = struct {
             },
             .sum => try checker.sum(expected),
             // The compiler lets none of these be asked for.
-            .nothing, .duration, .instant, .task, .agent, .capability, .@"error" => {
+            .nothing, .duration, .instant, .task, .agent, .capability, .@"error", .function => {
                 return checker.misfit("a value of this type cannot be asked for", .{});
             },
         }

@@ -54,7 +54,7 @@ fn value(list: *std.ArrayList(u8), allocator: Allocator, wanted: *const abi.Type
             }
             return error.Endless;
         },
-        .nothing, .duration, .instant, .task, .agent, .capability, .@"error" => unreachable,
+        .nothing, .duration, .instant, .task, .agent, .capability, .@"error", .function => unreachable,
     }
 }
 

@@ -266,6 +266,7 @@ fn start(text: *Text, stack: *PartsStack, given_kind: *const abi.Type, given_val
         .task => textual.append(text, "<task>"),
         .agent => textual.append(text, "<agent>"),
         .capability => textual.append(text, "<capability>"),
+        .function => textual.append(text, "<function>"),
         .array => {
             const array = load(*abi.Array, value);
             textual.appendByte(text, '[');

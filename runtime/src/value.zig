@@ -26,7 +26,7 @@ pub fn retain(kind: *const abi.Type, value: *const anyopaque) void {
     if (kind.counted == 0) return;
     switch (kind.kind) {
         .int, .float, .bool, .nothing, .duration, .instant => {},
-        .string, .array, .box, .task, .agent, .capability, .@"error" => {
+        .string, .array, .box, .task, .agent, .capability, .@"error", .function => {
             const block = pointerAt(abi.Block, value);
             if (block.count != 0) block.count += 1;
         },
@@ -183,7 +183,7 @@ fn drop(list: *DeadList, kind: *const abi.Type, value: *anyopaque) void {
         .optional => if (kind.held(value)) |held| drop(list, kind.element.?, @constCast(held)),
         .record, .tuple => for (kind.fieldSlice()) |*field| drop(list, field.type, @constCast(field.in(value))),
         .sum => for (kind.variantOf(value).fieldSlice()) |*field| drop(list, field.type, @constCast(field.in(value))),
-        .string, .array, .box, .task, .agent, .capability, .@"error" => {
+        .string, .array, .box, .task, .agent, .capability, .@"error", .function => {
             const block = pointerAt(anyopaque, value);
             if (!loseOwner(block)) return;
             switch (kind.kind) {
@@ -192,7 +192,7 @@ fn drop(list: *DeadList, kind: *const abi.Type, value: *anyopaque) void {
                 .array => dropArray(list, kind.element.?, @ptrCast(@alignCast(block))),
                 .task => list.push(block, .task),
                 .agent => list.push(block, .agent),
-                .capability => list.push(block, .capability),
+                .capability, .function => list.push(block, .capability),
                 .@"error" => list.push(block, .@"error"),
                 else => unreachable,
             }
@@ -289,7 +289,7 @@ fn equalHere(stack: *PairStack, kind: *const abi.Type, left: *const anyopaque, r
         .int, .duration, .instant => return load(i64, left) == load(i64, right),
         .float => return load(f64, left) == load(f64, right),
         .string => return string.equal(pointerAt(abi.String, left), pointerAt(abi.String, right)),
-        .task, .agent, .capability => return pointerAt(abi.Block, left) == pointerAt(abi.Block, right),
+        .task, .agent, .capability, .function => return pointerAt(abi.Block, left) == pointerAt(abi.Block, right),
         .optional => {
             const held = kind.held(left) orelse return kind.held(right) == null;
             return equalHere(stack, kind.element.?, held, kind.held(right) orelse return false);

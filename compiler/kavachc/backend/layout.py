@@ -21,6 +21,7 @@ from kavachc.ir.types import (
     STRING,
     Array,
     Box,
+    FunctionValue,
     IrType,
     Named,
     Optional,
@@ -82,6 +83,10 @@ class Layouts:
     def aggregate(self, type: IrType) -> Aggregate:
         """Of a record, a tuple, a sum, an optional, an outcome or `answer`."""
         return self._aggregates[self.memory_type(type)]
+
+    def captures(self, types: tuple[IrType, ...]) -> Aggregate:
+        """Of what a function value holds, side by side."""
+        return self._lay_out([self.memory_type(type) for type in types])
 
     def stride(self, element: IrType) -> int:
         """From one element of an array to the next: C's sizes are multiples of the alignment already."""
@@ -191,4 +196,4 @@ class Layouts:
 
 def is_pointer(type: IrType, layouts: Layouts) -> bool:
     """Whether a value of the type is a pointer to a counted block."""
-    return isinstance(type, Array | Box | Task) or layouts.memory_type(type) == "ptr"
+    return isinstance(type, Array | Box | FunctionValue | Task) or layouts.memory_type(type) == "ptr"

@@ -83,4 +83,4 @@ class Constants:
 
 def is_static_block(operand: str) -> bool:
     """Whether the operand is a block with count 0, so that counting it does nothing."""
-    return operand.startswith(("@string.", "@array.empty"))
+    return operand.startswith(("@string.", "@array.empty", '@"function.'))

@@ -7,7 +7,7 @@ import struct
 from kavachc.backend.layout import Layouts
 from kavachc.backend.llvm_constants import Constants, global_name
 from kavachc.ir.facts import is_counted, named
-from kavachc.ir.module import Agent, Field, Limit, Module, Record, Rule, Sum, shown_name
+from kavachc.ir.module import Agent, Field, Function, Limit, Module, Record, Rule, Sum, shown_name
 from kavachc.ir.types import (
     BOOL,
     DURATION,
@@ -19,6 +19,7 @@ from kavachc.ir.types import (
     STRING,
     Array,
     Box,
+    FunctionValue,
     IrType,
     Named,
     Optional,
@@ -36,6 +37,7 @@ _AGENT = f"{{ {_TEXT}, {_TEXT}, i64, i32, i32, i32, i32, ptr, i64 }}"
 _PROGRAM = "{ ptr, ptr, ptr, ptr, i64, ptr, ptr }"
 
 _ARRAY, _RECORD, _SUM, _TASK, _AGENT_KIND, _CAPABILITY, _OPTIONAL, _TUPLE, _BOX = 7, 8, 9, 10, 11, 12, 14, 15, 16
+_FUNCTION = 18
 _SCALAR_KINDS = {INT: 0, FLOAT: 1, BOOL: 2, NOTHING: 3, STRING: 4, DURATION: 5, INSTANT: 6, ERROR: 13}
 _RULE_KINDS = {"condition": 0, "sum_int": 1, "sum_float": 2, "count": 3, "tokens": 4}
 _PROVIDERS = {"Anthropic": 0, "OpenAi": 1}
@@ -89,6 +91,8 @@ class Descriptors:
             fields, field_count = self._fields(members, offsets, f"{type}"), len(members)
         elif isinstance(type, Task):
             kind, element = _TASK, self.type(type.result)
+        elif isinstance(type, FunctionValue):
+            kind = _FUNCTION
         elif isinstance(type, Named):
             declared = named(type.name, self._module)
             name = shown_name(declared.name)
@@ -157,6 +161,36 @@ class Descriptors:
                 f'@"vtable.{vtable.name}" = internal constant {{ ptr, {array} }} '
                 f"{{ ptr {self.type(vtable.payload)}, {array} {value} }}"
             )
+
+    def code_tables(self, function_name: dict[str, str]) -> None:
+        """What function values point to: a vtable of their captures, and of the code as its one method."""
+        for function in self._module.functions.values():
+            if function.captures is None:
+                continue
+            captures = f"captures.{function.name}"
+            self.lines.append(
+                f'@"code.{function.name}" = internal constant {{ ptr, ptr }} '
+                f'{{ ptr @"{captures}", ptr {function_name[function.name]} }}'
+            )
+            if not function.captures:
+                # A value that captures nothing is a static block.
+                self.lines.append(
+                    f'@"function.{function.name}" = internal constant {{ i64, ptr }} '
+                    f'{{ i64 0, ptr @"code.{function.name}" }}, align 8'
+                )
+            self.lines.append(f'@"{captures}" = internal constant {_TYPE} {self._captures(function)}')
+
+    def _captures(self, function: Function) -> str:
+        """As a record without names."""
+        types = function.captures or ()
+        layout = self._layouts.captures(types)
+        fields = tuple(Field("", type, None) for type in types)
+        table = self._fields(fields, layout.offsets, f"captures.{function.name}")
+        counted = int(any(is_counted(type, self._module) for type in types))
+        return (
+            f"{{ i32 {_RECORD}, i32 {counted}, i64 {layout.size}, i64 {layout.alignment}, {self._text(None)}, "
+            f"{self._text(None)}, ptr null, ptr {table}, i64 {len(types)}, ptr null, i64 0 }}"
+        )
 
     def program(self, entry: str, resume: str, call_depth: str, ledger: bool, model: bool) -> None:
         agents = self._table("agents", _AGENT, [self._agent(agent) for agent in self._module.agents])

@@ -42,6 +42,7 @@ class Emission:
     def text(self, target: Target) -> str:
         functions = [FunctionEmitter(self, function).emit(EMITTERS) for function in self.module.functions.values()]
         self.descriptors.vtables(self.function_names)
+        self.descriptors.code_tables(self.function_names)
         if self.module.entry:
             self._program()
         parts = [

@@ -39,6 +39,7 @@ class Kind(IntEnum):
     OPTIONAL = 14
     TUPLE = 15
     BOX = 16
+    FUNCTION = 18
 
 
 class Status(IntEnum):

@@ -169,6 +169,13 @@ ERROR_OF_GENERIC = Code(
     "`{name}` is generic, and an `Error` does not say which `{name}` it holds",
     "match it before it becomes an `Error`, or hold it in an error type without type parameters",
 )
+CLOSURE_PARAMETER_TYPE = Code("K0341", "nothing says what `{name}` is", "write its type, such as `{name}: Int`")
+CLOSURE_PARAMETERS = Code("K0343", "expected `{wanted}`, but this function has {given}")
+RETURN_OF_UNKNOWN = Code(
+    "K0342",
+    "`return` cannot stand here: nothing says what this function gives",
+    "write the function in full, with its result: `fn(…) -> Int {{ … }}`",
+)
 
 # K04xx: effects and capabilities.
 

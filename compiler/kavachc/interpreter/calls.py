@@ -15,16 +15,18 @@ from kavachc.interpreter.frames import Frame, Steps
 from kavachc.interpreter.host import TaskBody
 from kavachc.interpreter.signals import Fails, KavachPanic, Leaves, Returns
 from kavachc.interpreter.statements import run_block
-from kavachc.interpreter.values import CapabilityValue, LimitedCapability, Value, VariantValue, variant
+from kavachc.interpreter.values import CapabilityValue, FunctionData, LimitedCapability, Value, VariantValue, variant
 from kavachc.semantics import panics
 from kavachc.semantics import typed_ast as typed
-from kavachc.semantics.types import NO_BINDINGS, Bindings, SumType, Type
+from kavachc.semantics.types import SumType, Type
 from kavachc.source import Span
 
 if TYPE_CHECKING:
     from kavachc.interpreter.evaluator import Evaluator
 
-Call: TypeAlias = typed.CallFunction | typed.CallCapability | typed.CallHandler | typed.CallBuiltin | typed.Ask
+Call: TypeAlias = (
+    typed.CallFunction | typed.CallValue | typed.CallCapability | typed.CallHandler | typed.CallBuiltin | typed.Ask
+)
 
 
 def run_steps(first: Steps) -> TaskBody:
@@ -86,7 +88,7 @@ def spawn(evaluator: Evaluator, node: typed.Spawn, frame: Frame) -> Steps:
 
 def _operands(node: Call) -> tuple[typed.Expr, ...]:
     match node:
-        case typed.CallCapability() | typed.CallHandler():
+        case typed.CallValue() | typed.CallCapability() | typed.CallHandler():
             return (node.target, *node.arguments)
         case typed.Ask():
             return (node.prompt,)
@@ -97,11 +99,18 @@ def _operands(node: Call) -> tuple[typed.Expr, ...]:
 def _perform(evaluator: Evaluator, node: Call, values: list[Value], frame: Frame) -> Steps:
     match node:
         case typed.CallFunction():
-            callee = Frame(frame.agent, None, _depth(frame, node.function, node.span), _types(node, frame))
+            callee = Frame(
+                frame.agent,
+                None,
+                _depth(frame, node.function.is_recursive, node.span),
+                frame.bindings(node.function, node.type_arguments),
+            )
             return (yield from _run(evaluator, node.function, values, callee, node.span))
+        case typed.CallValue():
+            return (yield from _value(evaluator, node, values, frame))
         case typed.CallHandler():
             handle, *arguments = values
-            callee = Frame(node.function.agent, handle, _depth(frame, node.function, node.span))
+            callee = Frame(node.function.agent, handle, _depth(frame, node.function.is_recursive, node.span))
             return (yield from _run(evaluator, node.function, arguments, callee, node.span))
         case typed.CallCapability():
             return (yield from _capability(evaluator, node, values, frame))
@@ -113,19 +122,11 @@ def _perform(evaluator: Evaluator, node: Call, values: list[Value], frame: Frame
             return COMBINE[typed.CallBuiltin].combine(evaluator, node, frame, values)
 
 
-def _types(node: typed.CallFunction, caller: Frame) -> Bindings:
-    """What the type parameters of the callee stand for."""
-    if not node.type_arguments:
-        return NO_BINDINGS
-    arguments = [caller.type(argument) for argument in node.type_arguments]
-    return dict(zip(node.function.type_parameters, arguments, strict=True))
-
-
-def _depth(caller: Frame, function: typed.Function, span: Span) -> int:
+def _depth(caller: Frame, is_recursive: bool, span: Span) -> int:
     """How many recursive calls the callee is nested in, itself included; panics beyond the most (spec 4.depth)."""
     if caller.depth is None:
         return 0
-    depth = caller.depth + function.is_recursive
+    depth = caller.depth + is_recursive
     if depth > panics.CALL_DEPTH_MAX:
         raise KavachPanic(panics.CALLS_TOO_DEEP, span)
     return depth
@@ -133,8 +134,16 @@ def _depth(caller: Frame, function: typed.Function, span: Span) -> int:
 
 def _run(evaluator: Evaluator, function: typed.Function, arguments: list[Value], callee: Frame, span: Span) -> Steps:
     evaluator.count_step(span)
-    callee.values = dict(zip(function.parameters, arguments, strict=True))
+    callee.values.update(zip(function.parameters, arguments, strict=True))
     return (yield function_body(evaluator, function, callee))
+
+
+def _value(evaluator: Evaluator, node: typed.CallValue, values: list[Value], frame: Frame) -> Steps:
+    """The function on behalf of the agent that the value was made for, with what it captured."""
+    target: FunctionData = values[0]
+    callee = Frame(target.agent, None, _depth(frame, node.shape.is_recursive, node.span), target.types)
+    callee.values.update(zip(target.function.captures or (), target.captured, strict=True))
+    return (yield from _run(evaluator, target.function, values[1:], callee, node.span))
 
 
 def _capability(evaluator: Evaluator, node: typed.CallCapability, values: list[Value], frame: Frame) -> Steps:
@@ -149,7 +158,7 @@ def _capability(evaluator: Evaluator, node: typed.CallCapability, values: list[V
                 yield from _check_limit(evaluator, target.agent, limit, arguments, frame)
         target = target.inner
     method = target.implementation.methods[node.method.index]
-    callee = Frame(None, None, _depth(frame, method, node.span))
+    callee = Frame(None, None, _depth(frame, method.is_recursive, node.span))
     return (yield from _run(evaluator, method, [target.payload, *arguments], callee, node.span))
 
 

@@ -19,6 +19,7 @@ from kavachc.interpreter.values import (
     AgentHandle,
     ArrayValue,
     CapabilityValue,
+    FunctionData,
     LimitedCapability,
     Present,
     RecordValue,
@@ -104,6 +105,10 @@ def _agent_capability(_evaluator: Evaluator, node: typed.AgentCapability, frame:
     return LimitedCapability(node.agent, frame.handle.capabilities[node.index])
 
 
+def _closure(_evaluator: Evaluator, node: typed.Closure, frame: Frame, values: Values) -> Value:
+    return FunctionData(node.function, tuple(values), frame.agent, frame.types)
+
+
 def _to_capability(evaluator: Evaluator, node: typed.ToCapability, _frame: Frame, values: Values) -> Value:
     (record,) = values
     return CapabilityValue(evaluator.implementations[record.record, node.capability], record)
@@ -148,6 +153,13 @@ COMBINE: dict[type, Combination] = {
         lambda node: (node.left, node.right),
         lambda _evaluator, node, _frame, values: arithmetic.compare(node.operator, *values),
     ),
+    typed.FunctionValue: Combination(
+        _no_children,
+        lambda _evaluator, node, frame, _values: FunctionData(
+            node.function, (), frame.agent, frame.bindings(node.function, node.type_arguments)
+        ),
+    ),
+    typed.Closure: Combination(lambda node: node.captures, _closure),
     typed.CallBuiltin: Combination(lambda node: node.arguments, _builtin),
     typed.AgentStart: Combination(lambda node: tuple(value for _, value in node.capabilities), _start),
     # An error of any type is held as the value itself, which knows its type.

@@ -105,6 +105,7 @@ COMPOUND: dict[type, Callable[[Evaluator, Any, Frame], Steps]] = {
     typed.CallBuiltin: _builtin_call,
     typed.LogicalOperation: _logical,
     typed.CallFunction: call,
+    typed.CallValue: call,
     typed.CallCapability: call,
     typed.CallHandler: call,
     typed.Ask: call,

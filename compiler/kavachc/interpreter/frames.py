@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from kavachc.interpreter.values import AgentHandle, Value
-from kavachc.semantics.typed_ast import Agent, Local
+from kavachc.semantics.typed_ast import Agent, Function, Local
 from kavachc.semantics.types import NO_BINDINGS, Bindings, Type, substitute
 
 # An evaluation in steps. It yields another evaluation, the body of a function that is called, and is sent that
@@ -31,6 +31,12 @@ class Frame:
     types: Bindings = field(default_factory=lambda: NO_BINDINGS)
     values: dict[Local, Value] = field(default_factory=dict)
     owners: dict[Local, object] = field(default_factory=dict)
+
+    def bindings(self, function: Function, arguments: tuple[Type, ...]) -> Bindings:
+        """What the type parameters of a function stand for, that is called or named here."""
+        if not arguments:
+            return NO_BINDINGS
+        return dict(zip(function.type_parameters, map(self.type, arguments), strict=True))
 
     def type(self, written: Type) -> Type:
         """What a type in the function's body stands for in this call."""

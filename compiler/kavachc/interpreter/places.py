@@ -19,7 +19,7 @@ from kavachc.interpreter.values import ArrayValue, RecordValue, Value
 from kavachc.semantics import panics
 from kavachc.semantics.holding import held
 from kavachc.semantics.typed_ast import FieldStep, IndexStep, Place
-from kavachc.semantics.types import ERROR, AgentType, ArrayType, CapabilityType, Type, TypeVariable
+from kavachc.semantics.types import ERROR, AgentType, ArrayType, CapabilityType, FunctionType, Type, TypeVariable
 from kavachc.source import Span
 
 # From what stands at a place, and the token of the place's variable, to what stands there next.
@@ -99,7 +99,7 @@ def may_hold_array(type_: Type) -> bool:
     pending = [type_]
     while pending:
         item = pending.pop()
-        if item is ERROR or isinstance(item, ArrayType | AgentType | CapabilityType | TypeVariable):
+        if item is ERROR or isinstance(item, ArrayType | AgentType | CapabilityType | FunctionType | TypeVariable):
             return True
         if item not in seen:
             seen.add(item)

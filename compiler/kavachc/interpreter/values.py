@@ -12,8 +12,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from kavachc.semantics.typed_ast import Agent, Implementation
-from kavachc.semantics.types import RecordType, SumType
+from kavachc.semantics.typed_ast import Agent, Function, Implementation
+from kavachc.semantics.types import Bindings, RecordType, SumType
 
 # A value's type is known from the typed tree, so Python's own checks would only repeat the checker's.
 Value: TypeAlias = Any
@@ -84,6 +84,17 @@ class LimitedCapability:
 
     agent: Agent
     inner: CapabilityValue | LimitedCapability
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class FunctionData:
+    """A function as a value. `captured` are for `function.captures`; `agent` is the one that it was made for; `types`
+    are what the type parameters stand for in its body."""
+
+    function: Function
+    captured: tuple[Value, ...]
+    agent: Agent | None
+    types: Bindings
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -9,7 +9,7 @@ from typing import NoReturn
 from kavachc.ir.errors import IrTextError
 from kavachc.ir.module import Location
 from kavachc.ir.text import string_value
-from kavachc.ir.types import SCALARS, Address, Array, Box, IrType, Named, Optional, Outcome, Task, Tuple
+from kavachc.ir.types import SCALARS, Address, Array, Box, FunctionValue, IrType, Named, Optional, Outcome, Task, Tuple
 
 _NAME = r"[^\W\d]\w*(?:\.[^\W\d]\w*)*"
 _STRING = r'"(?:[^"\\\n]|\\.)*"'
@@ -137,6 +137,18 @@ class Cursor:
         self.advance()
         return Location(int(line), int(column))
 
+    def _function_value(self) -> FunctionValue:
+        """After `fn`."""
+        parameters: list[IrType] = []
+        self.expect("(")
+        while not self.accept(")"):
+            if parameters:
+                self.expect(",")
+            parameters.append(self.type())
+        self.expect("->")
+        result = self.type()
+        return FunctionValue(tuple(parameters), result, self.type() if self.accept("!") else None)
+
     def type(self) -> IrType:
         if self.kind == "type":
             return Named(self.marked_name("type"))
@@ -149,10 +161,12 @@ class Cursor:
             while self.accept(","):
                 elements.append(self.type())
             self.expect(")")
-            return Tuple(tuple(elements))
+            return Tuple(tuple(elements)) if len(elements) > 1 else elements[0]
         if self.kind != "name":
             self.fail("a type")
         word = self.advance()
+        if word == "fn":
+            return self._function_value()
         if word in SCALARS:
             return SCALARS[word]
         if word not in _APPLIED and word != "outcome":

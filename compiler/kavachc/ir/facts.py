@@ -11,6 +11,7 @@ from kavachc.ir.types import (
     Address,
     Array,
     Box,
+    FunctionValue,
     IrType,
     Named,
     Optional,
@@ -37,7 +38,7 @@ def is_counted(type: IrType, module: Module) -> bool:
         return _is_name_counted(type.name, module, set()) if known is None else known
     if isinstance(type, Outcome | Optional | Tuple):
         return any(is_counted(part, module) for part in made_of(type))
-    return isinstance(type, Array | Box | Task)
+    return isinstance(type, Array | Box | FunctionValue | Task)
 
 
 def _is_name_counted(name: str, module: Module, open_names: set[str]) -> bool:

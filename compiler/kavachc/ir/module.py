@@ -84,7 +84,8 @@ class Local:
 
 @dataclass(eq=False, slots=True)
 class Function:
-    """`owns_parameters`: it must consume them (functions that `spawn` starts, and only those)."""
+    """`owns_parameters`: it must consume them (functions that `spawn` starts, and only those). `captures` are set in
+    the code of function values, whose first parameter is the value."""
 
     name: str
     file: str
@@ -96,6 +97,7 @@ class Function:
     locals: list[Local] = field(default_factory=list)
     blocks: list[Block] = field(default_factory=list)
     location: Location | None = None
+    captures: tuple[IrType, ...] | None = None
 
     @property
     def call_type(self) -> IrType:
@@ -208,7 +210,7 @@ class Agent:
 @dataclass(slots=True)
 class Module:
     """A whole program. `entry` names the function (`() -> nothing ! error waits`) that runs `main`. `counted_names`
-    is what `facts.is_counted` has found out."""
+    is what `facts.is_counted` has found out. `waiting_shapes` are those of function values whose calls may wait."""
 
     records: dict[str, Record] = field(default_factory=dict)
     sums: dict[str, Sum] = field(default_factory=dict)
@@ -217,6 +219,7 @@ class Module:
     vtables: dict[str, Vtable] = field(default_factory=dict)
     functions: dict[str, Function] = field(default_factory=dict)
     entry: str = ""
+    waiting_shapes: set[tuple[int, bool]] = field(default_factory=set)
     counted_names: dict[str, bool] = field(default_factory=dict, repr=False, compare=False)
 
 

@@ -118,10 +118,15 @@ _ROWS = (
     Op("error.make", "c", "owned", pure=True),
     Op("error.is", "b", "owned", ("type",), pure=True),
     Op("error.get", "b", "borrowed", pure=True),  # the held value; the result's type is known to be right
+    # Function values. `function.make` takes what the code of that name captures; in that code, `function.capture`
+    # takes it from the first parameter, the value itself.
+    Op("function.make", "c*", "owned", ("function",), pure=True),
+    Op("function.capture", "b", "borrowed", ("index",), pure=True),
     # Calls. The result is the function's result, or an outcome when it can fail or may wait. `depth` is `counted` for
     # calls of recursive functions (spec 4.depth) and `plain` for others. Arguments are borrowed.
     Op("call", "b*", "owned", ("function", "depth"), panics=True, suspends=True),
     Op("call.capability", "b*", "owned", ("capability", "method"), panics=True, suspends=True),  # first: the value
+    Op("call.value", "b*", "owned", ("depth",), panics=True, suspends=True),  # first: the function value
     Op("outcome.status", "b", "owned", pure=True),
     Op("outcome.value", "c", "owned", pure=True),  # status 0
     Op("outcome.error", "c", "owned", pure=True),  # status 1

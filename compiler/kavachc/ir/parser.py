@@ -44,6 +44,9 @@ def parse_module(text: str) -> Module:
 def _declaration(cursor: Cursor, module: Module) -> None:
     if cursor.accept("entry"):
         module.entry = cursor.name()
+    elif cursor.accept("waits"):
+        cursor.expect("fn")
+        module.waiting_shapes.add((cursor.integer(), cursor.accept("!")))
     elif cursor.accept("record"):
         record = _record(cursor)
         module.records[record.name] = record
@@ -122,6 +125,18 @@ def _signature_end(cursor: Cursor) -> tuple[IrType, IrType | None, bool]:
     return result, error, cursor.accept("waits")
 
 
+def _captures(cursor: Cursor) -> tuple[IrType, ...] | None:
+    if not cursor.accept("captures"):
+        return None
+    types: list[IrType] = []
+    cursor.expect("[")
+    while not cursor.accept("]"):
+        if types:
+            cursor.expect(",")
+        types.append(cursor.type())
+    return tuple(types)
+
+
 def _capability(cursor: Cursor) -> Capability:
     name = cursor.name()
     methods: list[Method] = []
@@ -192,9 +207,10 @@ class _FunctionParser:
             parameters.append(self._defined_value())
         result, error, waits = _signature_end(cursor)
         owns = cursor.accept("owns")
+        captures = _captures(cursor)
         file = cursor.string()
         location = cursor.optional_location()
-        function = Function(name, file, parameters, result, error, waits, owns, location=location)
+        function = Function(name, file, parameters, result, error, waits, owns, location=location, captures=captures)
         cursor.expect("{")
         while cursor.peek() != ":" and cursor.accept("local"):
             function.locals.append(self._local())

@@ -41,12 +41,13 @@ from kavachc.ir.module import (
 )
 from kavachc.ir.ops import ATTRIBUTE_KINDS
 from kavachc.ir.text import float_text, name_text, string_text
-from kavachc.ir.types import IrType
+from kavachc.ir.types import IrType, ending_text
 
 
 def print_module(module: Module) -> str:
     """The whole module, in the order of its tables."""
     parts = [f"entry {name_text(module.entry)}\n"] if module.entry else []
+    parts.extend(_waiting_shape(*shape) for shape in sorted(module.waiting_shapes))
     parts.extend(_record(record) for record in module.records.values())
     parts.extend(_sum(sum) for sum in module.sums.values())
     parts.extend(_capability(capability) for capability in module.capabilities.values())
@@ -88,12 +89,16 @@ def _sum(sum: Sum) -> str:
 
 
 def _signature_end(result: IrType, error: IrType | None, waits: bool) -> str:
-    return f" -> {result}{'' if error is None else f' ! {error}'}{' waits' if waits else ''}"
+    return f"{ending_text(result, error)}{' waits' if waits else ''}"
 
 
 def _method(method: Method) -> str:
     parameters = ", ".join(str(type) for type in method.parameters)
     return f"{name_text(method.name)}({parameters}){_signature_end(method.result, method.error, method.waits)}"
+
+
+def _waiting_shape(parameter_count: int, can_fail: bool) -> str:
+    return f"waits fn {parameter_count}{' !' if can_fail else ''}\n"
 
 
 def _capability(capability: Capability) -> str:
@@ -151,6 +156,8 @@ class _FunctionPrinter:
         end = _signature_end(function.result, function.error, function.waits)
         owns = " owns" if function.owns_parameters else ""
         location = "" if function.location is None else f" @{function.location.line}:{function.location.column}"
+        if function.captures is not None:
+            owns += f" captures [{', '.join(str(item) for item in function.captures)}]"
         head = f"function {name_text(function.name)}({parameters}){end}{owns} {string_text(function.file)}{location}"
         lines = [f"{head} {{\n"]
         lines.extend(f"  local &{name_text(local.name)}: {local.type}\n" for local in function.locals)

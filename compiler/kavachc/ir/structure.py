@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from kavachc.ir.errors import IrError
 from kavachc.ir.facts import is_plain
 from kavachc.ir.module import Block, Function, Local, Module, Vtable
-from kavachc.ir.types import ERROR, NOTHING, IrType, Named, made_of
+from kavachc.ir.types import ERROR, NOTHING, FunctionValue, IrType, Named, made_of
 
 _RULE_KINDS = ("condition", "sum_int", "sum_float", "count", "tokens")
 
@@ -125,6 +125,7 @@ def check_function_structure(function: Function, types: TypeChecker) -> None:
         for local in function.locals:
             types.check_plain(local.type)
         types.check_plain(function.result)
+        _check_captures(function, types)
         if function.error is not None:
             types.check_plain(function.error)
             if function.error != ERROR and not isinstance(function.error, Named):
@@ -145,6 +146,21 @@ def check_function_structure(function: Function, types: TypeChecker) -> None:
             raise IrError(f"function {function.name}, block {block.name}: {error}") from None
     if any(function.blocks[0] in block.successors() for block in function.blocks):
         raise IrError(f"function {function.name}: its first block cannot be jumped to")
+
+
+def _check_captures(function: Function, types: TypeChecker) -> None:
+    """The code of a function value is given that value first."""
+    if function.captures is None:
+        return
+    for capture in function.captures:
+        types.check_plain(capture)
+    types_given = [parameter.type for parameter in function.parameters]
+    first = types_given[0] if types_given else None
+    if not isinstance(first, FunctionValue) or function.owns_parameters:
+        raise IrError("it captures, but is no code of a function value")
+    rest = types_given[1:]
+    if (first.parameters, first.result, first.error) != (tuple(rest), function.result, function.error):
+        raise IrError(f"it is no code of {first}")
 
 
 def _check_block(block: Block, blocks: set[Block], locals: set[Local]) -> None:

@@ -12,10 +12,14 @@ _NEEDS_ESCAPE = re.compile('[\\x00-\\x1f\\x7f-\\x9f\\u2028\\u2029\\ud800-\\udfff
 _ESCAPE = re.compile(r"\\(?:u\{([0-9a-f]+)\}|(.))", re.DOTALL)
 
 
+# Words that may follow a type, where a name may follow as well.
+_AFTER_TYPES = frozenset(("waits", "owns", "captures"))
+
+
 @cache
 def name_text(name: str) -> str:
     """`name` itself when it is a word, or words with points between; otherwise quoted."""
-    return name if _PLAIN_NAME.fullmatch(name) else string_text(name)
+    return name if _PLAIN_NAME.fullmatch(name) and name not in _AFTER_TYPES else string_text(name)
 
 
 def string_text(value: str) -> str:

@@ -2,8 +2,8 @@
 
 Text form: `int float bool nothing string duration instant error answer`, `[T]`, `optional<T>`, `(A, B)` for tuples,
 `box<T>` for a counted block that holds one value, `task<T>`, `$Name` for the
-records, sums, agents and capabilities of the module, `outcome<T, E>` (`outcome<T>` when there is no error), and
-`address<T>`. Names that are not plain words are quoted (`text.py`).
+records, sums, agents and capabilities of the module, `fn(A, B) -> T ! E` for function values, `outcome<T, E>`
+(`outcome<T>` when there is no error), and `address<T>`. Names that are not plain words are quoted (`text.py`).
 """
 
 from __future__ import annotations
@@ -91,6 +91,24 @@ class Named:
 
 
 @dataclass(frozen=True, slots=True)
+class FunctionValue:
+    """A function as a value. Whether its calls may wait, the module says of all with this many parameters."""
+
+    parameters: tuple[IrType, ...]
+    result: IrType
+    error: IrType | None
+
+    @property
+    def shape(self) -> tuple[int, bool]:
+        """How many parameters, and whether it can fail."""
+        return len(self.parameters), self.error is not None
+
+    def __str__(self) -> str:
+        inside = ", ".join(str(item) for item in self.parameters)
+        return f"fn({inside}){ending_text(self.result, self.error)}"
+
+
+@dataclass(frozen=True, slots=True)
 class Outcome:
     """What a call that can fail or may wait gives: a status (0 ok, 1 failed, 2 cancelled) and the value or error."""
 
@@ -111,7 +129,7 @@ class Address:
         return f"address<{self.target}>"
 
 
-IrType: TypeAlias = Scalar | Array | Optional | Tuple | Box | Task | Named | Outcome | Address
+IrType: TypeAlias = Scalar | Array | Optional | Tuple | Box | Task | Named | FunctionValue | Outcome | Address
 
 
 def made_of(type: IrType) -> tuple[IrType, ...]:
@@ -124,6 +142,16 @@ def made_of(type: IrType) -> tuple[IrType, ...]:
         return (type.result,)
     if isinstance(type, Address):
         return (type.target,)
+    if isinstance(type, FunctionValue):
+        return (*type.parameters, type.result, *(() if type.error is None else (type.error,)))
     if isinstance(type, Outcome):
         return (type.value,) if type.error is None else (type.value, type.error)
     return ()
+
+
+def ending_text(result: IrType, error: IrType | None) -> str:
+    """The result and the error of a function. A result that could take the error itself stands in parentheses."""
+    if error is None:
+        return f" -> {result}"
+    is_open = isinstance(result, FunctionValue) and result.error is None
+    return f" -> {f'({result})' if is_open else result} ! {error}"

@@ -15,6 +15,7 @@ from kavachc.ir.types import (
     INT,
     NOTHING,
     STRING,
+    FunctionValue,
     IrType,
     Named,
     Outcome,
@@ -43,6 +44,39 @@ def _call_capability(use: Use) -> IrType:
     expect_all(use.types, [Named(use.text()), *method.parameters], f"{use.text()}.{method.name}")
     _require_may_wait(use, method.waits)
     return method.call_type
+
+
+def _function_value(type: IrType) -> FunctionValue:
+    if not isinstance(type, FunctionValue):
+        raise IrError(f"{type} is no function value")
+    return type
+
+
+def _call_value(use: Use) -> IrType:
+    require(bool(use.types), "call.value takes the function value")
+    type = _function_value(use.types[0])
+    expect_all(use.types[1:], list(type.parameters), str(type))
+    waits = type.shape in use.module.waiting_shapes
+    _require_may_wait(use, waits)
+    return Outcome(type.result, type.error) if waits or type.error is not None else type.result
+
+
+def _function_make(use: Use) -> IrType:
+    code = function_called(use.text(), use.module)
+    if code.captures is None:
+        raise IrError(f"{code.name} is no code of a function value")
+    expect_all(use.types, list(code.captures), code.name)
+    type = _function_value(code.parameters[0].type)
+    require(code.waits == (type.shape in use.module.waiting_shapes), f"{code.name} waits otherwise than {type}")
+    return type
+
+
+def _function_capture(use: Use) -> IrType:
+    captures = use.function.captures
+    if captures is None or use.types[0] != use.function.parameters[0].type:
+        raise IrError("only the code of a function value sees what it captured")
+    require(0 <= use.number() < len(captures), f"there is no capture {use.number()}")
+    return captures[use.number()]
 
 
 def _outcome(use: Use) -> Outcome:
@@ -184,6 +218,9 @@ def _return_cancelled(use: Use) -> None:
 CALL_RULES: dict[str, Rule] = {
     "call": _call,
     "call.capability": _call_capability,
+    "call.value": _call_value,
+    "function.make": _function_make,
+    "function.capture": _function_capture,
     "outcome.status": _outcome_status,
     "outcome.value": _outcome_value,
     "outcome.error": _outcome_error,

@@ -36,7 +36,7 @@ def evaluate_operands(state: FunctionLowering, node: typed.Expr) -> list[Value]:
         return operands + [state.held(argument) for argument in node.arguments]
     if isinstance(node, typed.Ask):
         return [state.agent_number(), state.held(node.prompt)]
-    if isinstance(node, typed.CallHandler | typed.CallCapability):
+    if isinstance(node, typed.CallValue | typed.CallHandler | typed.CallCapability):
         operands.append(state.held(node.target))
         return operands + [state.held(argument) for argument in node.arguments]
     assert isinstance(node, typed.CallBuiltin), f"{type(node).__name__} is no call"
@@ -69,6 +69,15 @@ def _function(
     return call_function(state, state.program.callee(node), operands, mark, fails)
 
 
+def _value(
+    state: FunctionLowering, node: typed.CallValue, operands: list[Value], mark: int, fails: Failure | None
+) -> Value:
+    depth = "counted" if node.shape.is_recursive and not state.is_outermost else "plain"
+    result = state.build.emit("call.value", *operands, attributes=(depth,))
+    state.release_to(mark)
+    return settle(state, result, node.shape.may_wait, fails)
+
+
 def _capability(
     state: FunctionLowering, node: typed.CallCapability, operands: list[Value], mark: int, fails: Failure | None
 ) -> Value:
@@ -96,6 +105,7 @@ def _ask(state: FunctionLowering, node: typed.Ask, operands: list[Value], mark: 
 _PERFORM: dict[type, Callable[[FunctionLowering, Any, list[Value], int, Failure | None], Value]] = {
     typed.CallFunction: _function,
     typed.CallHandler: _function,
+    typed.CallValue: _value,
     typed.CallCapability: _capability,
     typed.CallBuiltin: _builtin,
     typed.Ask: _ask,
@@ -144,6 +154,7 @@ def _agent_capability(state: FunctionLowering, node: typed.AgentCapability) -> V
 
 LOWERINGS: dict[type[typed.Expr], ExpressionLowering] = {
     typed.CallFunction: _call,
+    typed.CallValue: _call,
     typed.CallHandler: _call,
     typed.CallCapability: _call,
     typed.CallBuiltin: _call,

@@ -27,6 +27,16 @@ def thunk(vtable_name: str, method: CapabilityMethod) -> str:
     return f"{vtable_name}.{method.name}"
 
 
+def closure(number: int, owner: str) -> str:
+    """The code of a closure that is written in `owner`."""
+    return f"closure.{number}.{owner}"
+
+
+def function_value(function: str) -> str:
+    """The code of a function that is named as a value."""
+    return f"value.of.{function}"
+
+
 def spawn_thunk(number: int, callee: str) -> str:
     """What a task runs to call `callee`."""
     return f"spawn.{number}.{callee}"

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from kavachc.ir import module as ir
 from kavachc.ir.builder import FunctionBuilder
 from kavachc.ir.module import Location, Module, Value
 from kavachc.ir.types import ERROR, INT, NOTHING, IrType, Named
-from kavachc.lower import agents, calls, control, expressions, names, spawns, statements
+from kavachc.lower import agents, calls, closures, control, expressions, names, spawns, statements
 from kavachc.lower.function import FunctionLowering, Lowerings, Way
 from kavachc.lower.settle import as_error
 from kavachc.lower.types import Applications, add_type_tables, lower_error, lower_type
@@ -16,7 +18,7 @@ from kavachc.semantics.types import CapabilityType, Type
 from kavachc.source import Span
 
 LOWERINGS = Lowerings(
-    {**expressions.LOWERINGS, **control.LOWERINGS, **calls.LOWERINGS},
+    {**expressions.LOWERINGS, **control.LOWERINGS, **calls.LOWERINGS, **closures.LOWERINGS},
     statements.LOWERINGS,
 )
 
@@ -38,9 +40,13 @@ class ProgramLowering:
         self._applications = Applications(source, self.module)
         self._instances: dict[tuple[typed.Function, tuple[Type, ...]], typed.Function] = {}
         # Declared, and still to be lowered.
-        self._waiting: list[typed.Function] = []
+        self._waiting: list[Callable[[], None]] = []
+        self._closures = 0
 
     def run(self) -> Module:
+        self.module.waiting_shapes.update(
+            (shape.parameter_count, shape.can_fail) for shape in self.source.shapes if shape.may_wait
+        )
         add_type_tables(self.source, self.module)
         self._applications.add_new()
         agents.add_agents(self.source, self.module)
@@ -54,7 +60,7 @@ class ProgramLowering:
             lower_thunk()
         self._lower_entry()
         while self._waiting:
-            self._lower_body(self._waiting.pop(0))
+            self._waiting.pop(0)()
         return self.module
 
     # What other functions ask for.
@@ -64,16 +70,20 @@ class ProgramLowering:
 
     def callee(self, call: typed.CallFunction | typed.CallHandler) -> typed.Function:
         """The function that is called; of a generic one the instance, which is declared and will be lowered."""
-        if not isinstance(call, typed.CallFunction) or not call.type_arguments:
-            return call.function
-        key = (call.function, call.type_arguments)
+        return call.function if isinstance(call, typed.CallHandler) else self.instance(call)
+
+    def instance(self, node: typed.CallFunction | typed.FunctionValue) -> typed.Function:
+        """The function that is named, or the instance of a generic one."""
+        if not node.type_arguments:
+            return node.function
+        key = (node.function, node.type_arguments)
         instance = self._instances.get(key)
         if instance is None:
-            instance = specialised(call.function, call.type_arguments)
+            instance = specialised(node.function, node.type_arguments)
             self._instances[key] = instance
             self._applications.add_new()
             self._declare_user_function(instance)
-            self._waiting.append(instance)
+            self.later(lambda: self._lower_body(instance))
         return instance
 
     def limit_vtable(self, agent: typed.Agent, capability: CapabilityType) -> str | None:
@@ -90,6 +100,15 @@ class ProgramLowering:
             self._spawn_thunks[shape] = name
             spawns.lower_thunk(self, name, call, operands)
         return name
+
+    def next_closure(self) -> int:
+        """The number of one more closure."""
+        self._closures += 1
+        return self._closures - 1
+
+    def later(self, lower: Callable[[], None]) -> None:
+        """`lower` writes a function that is declared already, when the one being written is done."""
+        self._waiting.append(lower)
 
     # Making functions.
 

@@ -25,6 +25,8 @@ def shape(program: ProgramLowering, call: typed.Expr, operands: list[Value]) -> 
     """Calls with equal shapes run the same function."""
     if isinstance(call, typed.CallFunction | typed.CallHandler):
         return program.callee(call)
+    if isinstance(call, typed.CallValue):
+        return operands[0].type
     if isinstance(call, typed.CallCapability):
         return call.method
     if isinstance(call, typed.CallBuiltin):
@@ -35,6 +37,8 @@ def shape(program: ProgramLowering, call: typed.Expr, operands: list[Value]) -> 
 def callee_name(program: ProgramLowering, call: typed.Expr) -> str:
     if isinstance(call, typed.CallFunction | typed.CallHandler):
         return program.function_name(program.callee(call))
+    if isinstance(call, typed.CallValue):
+        return "function.value"
     if isinstance(call, typed.CallCapability):
         return f"{call.capability.name}.{call.method.name}"
     return call.builtin.key if isinstance(call, typed.CallBuiltin) else "ask"

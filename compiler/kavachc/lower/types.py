@@ -35,6 +35,9 @@ def lower_type(type: types.Type) -> IrType:
         return ir_types.Tuple(tuple([lower_type(element) for element in type.elements]))
     if isinstance(type, types.TaskType):
         return ir_types.Task(lower_type(type.result))
+    if isinstance(type, types.FunctionType):
+        parameters = tuple([lower_type(item) for item in type.parameters])
+        return ir_types.FunctionValue(parameters, lower_type(type.result), lower_error(type.error))
     if isinstance(type, types.RecordType | types.SumType | types.CapabilityType | types.AgentType):
         return ir_types.Named(str(type))
     raise AssertionError(f"a checked program has no values of type {type}")

@@ -103,6 +103,8 @@ class _Reach:
         self._reach_type(function.error)
         for parameter in function.parameters:
             self._reach_type(parameter.type)
+        for capture in function.captures or ():
+            self._reach_type(capture)
         for local in function.locals:
             self._reach_type(local.type)
         for block in function.blocks:

@@ -35,6 +35,8 @@ from kavachc.syntax import ast
 # Wanted where a value is dropped: anything fits, and the branches of an `if` may differ in type.
 DROPPED = PrimitiveType("dropped")
 
+# Why a captured name cannot change.
+CAPTURED = "captured by this function, which has a copy"
 MAY_BE_NONE = "it may be `none`: say what then with `?? …`, or look with `if const` or `match`"
 
 Dispatch = Callable[["Body", ast.Expression, Type | None], typed.Expr]
@@ -43,6 +45,14 @@ Dispatch = Callable[["Body", ast.Expression, Type | None], typed.Expr]
 @dataclass(slots=True)
 class Loop:
     has_break: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Capture:
+    """What a closure takes along: `value` where it is made is `local` inside."""
+
+    local: typed.Local
+    value: typed.Expr
 
 
 @dataclass(slots=True)
@@ -61,6 +71,9 @@ class Body:
     rule_target: str | None = None
     type_parameters: tuple[TypeVariable, ...] = ()
     scope: Scope = field(default_factory=Scope)
+    # Where a closure stands, in the body of a closure; what it captures, by what that is outside of it.
+    outer: Body | None = None
+    captured: dict[object, Capture] = field(default_factory=dict)
     loops: list[Loop] = field(default_factory=list)
     # Why each name that is not a `let` cannot change, for the message.
     fixed: dict[int, str] = field(default_factory=dict)
@@ -143,6 +156,15 @@ class Body:
         if fixed_because:
             self.fixed[id(local)] = fixed_because
         return local
+
+    def capture(self, key: object, name: str, span: Span, value: typed.Expr) -> typed.Local:
+        """The closure's own name for `value`, which is evaluated where the closure is made. One for each `key`."""
+        found = self.captured.get(key)
+        if found is None:
+            local = typed.Local(name, value.type, False, span)
+            found = self.captured[key] = Capture(local, value)
+            self.fixed[id(local)] = CAPTURED
+        return found.local
 
     def fresh(self, name: str, value: typed.Expr, type_: Type) -> typed.Declare:
         """A name of the compiler's own that holds `value`."""

@@ -32,6 +32,7 @@ from kavachc.semantics.types import (
     AgentType,
     CapabilityMethod,
     CapabilityType,
+    FunctionType,
     OptionalType,
     RecordType,
     SumType,
@@ -76,7 +77,7 @@ def check_call(body: Body, node: ast.Call, wanted: Type | None = None) -> Checke
     callee = node.callee
     if isinstance(callee, ast.Name) and body.scope.find(callee.text) is None:
         return _check_named_call(body, node, callee, wanted)
-    if isinstance(callee, ast.FieldAccess):
+    if isinstance(callee, ast.FieldAccess) and not callee.in_parentheses:
         named = type_named_by(body, callee.target)
         if named is None:
             return _check_method_call(body, node, callee, wanted)
@@ -85,7 +86,9 @@ def check_call(body: Body, node: ast.Call, wanted: Type | None = None) -> Checke
         example = type_arguments_example(named, callee.name) if isinstance(named, SumType) else None
         refuse_type_arguments(body, node.type_arguments, callee.name, example)
         return _check_call_of_part(body, node, callee, named, wanted)
-    checked = body.expression(callee)
+    checked = body.operand(callee)
+    if isinstance(checked.type, FunctionType):
+        return _call_value(body, node, checked, checked.type)
     if not is_partly_unknown(checked.type):
         body.report(codes.NOT_CALLABLE, callee.span, what=a(checked.type))
     return no_call(node.span)
@@ -161,7 +164,10 @@ def _check_method_call(body: Body, node: ast.Call, callee: ast.FieldAccess, want
         if name in methods:
             return _call_function(body, node, methods[name], target, wanted)
         if isinstance(type_, RecordType) and type_.field_index(name) is not None:
-            body.report(codes.NOT_CALLABLE, callee.span, what=f"`{name}` is a field of `{type_}`, and")
+            what = f"`{name}` is a field of `{type_}`, and"
+            is_function = isinstance(type_.fields[type_.field_index(name) or 0].type, FunctionType)
+            help_text = f"call what it holds: `({single_spaced(callee.span.text)})(…)`" if is_function else None
+            body.report(codes.NOT_CALLABLE, callee.span, what=what, help=help_text)
             return no_call(node.span)
         return _report_no_method(body, callee, type_, list(methods))
     if isinstance(type_, CapabilityType):
@@ -208,9 +214,10 @@ def _check_parameters(
     receiver: typed.Expr | None,
     inference: Inference | None = None,
     wanted: Type | None = None,
+    takes_names: bool = True,
 ) -> _Arguments:
     slots = [Slot(parameter, type_) for parameter, type_ in parameters]
-    inside = ", ".join(f"{slot.name}: …" for slot in slots)
+    inside = ", ".join(f"{slot.name}: …" if takes_names else "…" for slot in slots)
     target = Target(name, "parameter", f"{name}({inside})", slots, inference, wanted)
     values = check_arguments(body, node.span, target, node.arguments)
     return _Arguments(*in_order(body, target, receiver, values))
@@ -259,6 +266,18 @@ def _callee_name(node: ast.Call) -> ast.Identifier | ast.Name:
     callee = node.callee
     assert isinstance(callee, ast.Name | ast.FieldAccess)
     return callee if isinstance(callee, ast.Name) else callee.name
+
+
+def _call_value(body: Body, node: ast.Call, target: typed.Expr, type_: FunctionType) -> Checked:
+    name = single_spaced(node.callee.span.text, 30)
+    refuse_type_arguments(body, node.type_arguments, node.callee)
+    numbered = [(f"argument {number}", item) for number, item in enumerate(type_.parameters, start=1)]
+    found = _check_parameters(body, node, name, numbered, target, takes_names=False)
+    assert found.receiver is not None
+    shape = body.world.shape(len(type_.parameters), type_.error is not None)
+    call = typed.CallValue(node.span, type_.result, found.receiver, shape, found.values)
+    edge = Edge(shape, node.span, carries_effects=False, runs_now=True)
+    return Checked(call, name, type_.error, found.before, edge)
 
 
 def _call_handler(body: Body, node: ast.Call, target: typed.Expr, function: typed.Function) -> Checked:

@@ -9,9 +9,9 @@ from kavachc.diagnostics import codes
 from kavachc.diagnostics.diagnostic import Diagnostic, DiagnosticBag, Label
 from kavachc.semantics import typed_ast as typed
 from kavachc.semantics.agents import Settings, resolve_can
-from kavachc.semantics.body import DROPPED, Body
+from kavachc.semantics.body import Body
 from kavachc.semantics.constants import check_constant, check_default
-from kavachc.semantics.declarations import Declarations
+from kavachc.semantics.declarations import Declarations, check_error_type
 from kavachc.semantics.effects import Effects
 from kavachc.semantics.expressions import check_expression
 from kavachc.semantics.graph import components
@@ -20,11 +20,9 @@ from kavachc.semantics.implementations import check_implementations
 from kavachc.semantics.instances import check_instances, check_written_bounds
 from kavachc.semantics.limits import Limits
 from kavachc.semantics.names import function_signature
-from kavachc.semantics.statements import check_block
+from kavachc.semantics.statements import check_function_body
 from kavachc.semantics.types import (
-    NEVER,
     NOTHING,
-    UNKNOWN,
     CapabilityType,
     RecordType,
     SumType,
@@ -66,6 +64,8 @@ def check(module: ast.Module, bag: DiagnosticBag) -> typed.Program | None:
             check_constant(world, maker, entry)
     for function, declaration in world.bodies:
         _check_function(world, function, declaration)
+    for error, written in world.error_types:
+        check_error_type(world, error, written)
     limits = Limits(world, check_expression)
     limits.check()
     settings = Settings(world, check_expression)
@@ -123,25 +123,7 @@ def _check_function(world: World, function: typed.Function, declaration: ast.Fun
     for parameter in function.parameters:
         if parameter.name != "_":
             body.scope.declare(parameter)
-    if function.result is NOTHING:
-        function.body = check_block(body, declaration.body, DROPPED)
-        return
-    function.body = check_block(body, declaration.body, function.result)
-    gives_nothing = function.body.result is None and function.body.type is not NEVER
-    if gives_nothing and function.result is not UNKNOWN and not _ends_in_reported(function.body):
-        leave = "`return`" if function.error is None else "`return` or `fail`"
-        help_text = f"end it with {a(function.result)}, or leave it with {leave} on every way"
-        world.bag.report(
-            codes.RESULT_MISSING, function.span, name=body.name(), a_type=a(function.result), help=help_text
-        )
-
-
-def _ends_in_reported(block: typed.Block) -> bool:
-    """The block's last statement is already known to be wrong."""
-    if not block.statements:
-        return False
-    last = block.statements[-1]
-    return isinstance(last, typed.ExpressionStatement) and last.expression.type is UNKNOWN
+    function.body = check_function_body(body, declaration.body)
 
 
 def _check_main(world: World) -> typed.Function | None:
@@ -166,6 +148,7 @@ def _program(world: World, main: typed.Function) -> typed.Program:
         capabilities=[item for item in unique if isinstance(item, CapabilityType)],
         implementations=list(world.implementations.values()),
         agents=list(world.agents.values()),
+        shapes=list(world.shapes.values()),
         constants=[entry.constant for entry in world.constants.values()],
         main=main,
         ai_error=world.sum("AiError"),

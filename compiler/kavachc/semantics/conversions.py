@@ -18,6 +18,7 @@ from kavachc.semantics.types import (
     UNKNOWN,
     AgentType,
     CapabilityType,
+    FunctionType,
     OptionalType,
     RecordType,
     SumType,
@@ -89,6 +90,8 @@ def described(type_: Type) -> str:
     """`a task`, `an agent`, `a capability`, `an Error`, or the type's own name."""
     if isinstance(type_, TaskType):
         return "a task"
+    if isinstance(type_, FunctionType):
+        return "a function"
     if isinstance(type_, AgentType):
         return "an agent"
     if isinstance(type_, CapabilityType):
@@ -135,7 +138,7 @@ def why_not_askable(type_: Type) -> str | None:
 
 
 def _is_of_the_run(part: Type) -> bool:
-    return isinstance(part, TaskType | AgentType | CapabilityType)
+    return isinstance(part, TaskType | AgentType | CapabilityType | FunctionType)
 
 
 def _is_without_text(part: Type) -> bool:

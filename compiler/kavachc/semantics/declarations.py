@@ -71,10 +71,10 @@ class Declarations:
             self._fill_handlers(agent)
         # Only now are all fields known, so that an error type can be looked into.
         for function_, declaration_ in self.world.bodies:
-            self._check_error_type(function_.error, declaration_.signature.error)
+            check_error_type(self.world, function_.error, declaration_.signature.error)
         for capability, capability_declaration in self.capabilities:
             for method, written in zip(capability.methods, capability_declaration.methods, strict=False):
-                self._check_error_type(method.error, written.error)
+                check_error_type(self.world, method.error, written.error)
 
     def _claim(self, declaration: ast.Declaration) -> bool:
         """Take the declaration's name; False when an earlier one of the file has it."""
@@ -272,12 +272,13 @@ class Declarations:
         self.world.bodies.append((function, declaration))
         return function
 
-    def _check_error_type(self, error: Type | None, written: ast.TypeExpression | None) -> None:
-        """An error type is a record, a sum or `Error`, and can be shown, since `main` may have to."""
-        if error is None or written is None or error is UNKNOWN or error is ERROR:
-            return
-        reason = why_not_shown(error)
-        if not isinstance(error, RecordType | SumType):
-            self.world.bag.report(codes.NOT_AN_ERROR_TYPE, written.span, type=error)
-        elif reason is not None:
-            self.world.bag.report(codes.NOT_AN_ERROR_TYPE, written.span, type=error, help=f"{reason}")
+
+def check_error_type(world: World, error: Type | None, written: ast.TypeExpression | None) -> None:
+    """An error type is a record, a sum or `Error`, and can be shown, since `main` may have to."""
+    if error is None or written is None or error is UNKNOWN or error is ERROR:
+        return
+    reason = why_not_shown(error)
+    if not isinstance(error, RecordType | SumType):
+        world.bag.report(codes.NOT_AN_ERROR_TYPE, written.span, type=error)
+    elif reason is not None:
+        world.bag.report(codes.NOT_AN_ERROR_TYPE, written.span, type=error, help=f"{reason}")

@@ -1,7 +1,8 @@
 """What the whole program does: effects, waiting and recursion, found over the call graph (spec 5, 8.2).
 
-Three kinds of edge leave a body. A call of a function or method carries its effects to the caller; a call of a
-handler or of a capability's method does not, since those effects are their own. All but `spawn` make the caller wait
+Four kinds of edge leave a body. A call of a function or method carries its effects to the caller; a call of a
+handler or of a capability's method does not, since those effects are their own, and neither does a call of a function
+value: whoever made it has its effects already. All but `spawn` make the caller wait
 for the callee's end, so they count for `may_wait` and for recursion.
 """
 
@@ -15,7 +16,7 @@ from kavachc.diagnostics.diagnostic import Label
 from kavachc.semantics import typed_ast as typed
 from kavachc.semantics.graph import components
 from kavachc.semantics.type_names import resolve_capability
-from kavachc.semantics.types import CapabilityMethod
+from kavachc.semantics.types import CapabilityMethod, FunctionShape
 from kavachc.semantics.wording import quoted
 from kavachc.semantics.world import Callee, Facts, World
 from kavachc.source import Span
@@ -29,36 +30,49 @@ class Effects:
 
     def __init__(self, world: World) -> None:
         self.world = world
-        self.functions = [function for function, _ in world.bodies]
+        self.functions = [*(function for function, _ in world.bodies), *world.closures]
         self.implementers: dict[CapabilityMethod, list[typed.Function]] = {}
         for implementation in world.implementations.values():
             for method, function in zip(implementation.capability.methods, implementation.methods, strict=True):
                 self.implementers.setdefault(method, []).append(function)
         # What keeps a function out of constants and rules, though it uses no capability.
         self.acts: dict[typed.Function, str] = {}
+        # What keeps a function out of rules: a function value may do anything.
+        self.calls_values: set[typed.Function] = set()
 
     def infer(self) -> None:
         """Set what is known only over the whole program."""
         self._infer_effects()
         self._infer_waiting()
         self._infer_acts()
+        self._infer_value_calls()
         nodes: list[Node] = [*self.functions]
         for component, has_cycle in components(nodes, self._runs_now):
             for member in component:
                 if isinstance(member, typed.Function):
                     member.is_recursive = has_cycle
+        for shape, valued in self.world.valued.items():
+            shape.is_recursive = any(function.is_recursive for function in valued)
 
     def _facts(self, owner: typed.Function | typed.Constant) -> Facts:
         return self.world.facts.get(owner) or Facts()
 
-    def _runs_now(self, node: Node) -> Iterable[Node]:
+    def _behind(self, node: CapabilityMethod | FunctionShape) -> Iterable[Node]:
+        """The functions that a call through the node may run."""
         if isinstance(node, CapabilityMethod):
             return self.implementers.get(node, [])
+        return self.world.valued.get(node, [])
+
+    def _runs_now(self, node: Node) -> Iterable[Node]:
+        if isinstance(node, CapabilityMethod | FunctionShape):
+            return self._behind(node)
         return [edge.callee for edge in self._facts(node).edges if edge.runs_now]
 
     def _with_constants(self, node: Node) -> Iterable[Node]:
+        if isinstance(node, FunctionShape):
+            return ()  # Whoever made the value has an edge to its function.
         if isinstance(node, CapabilityMethod):
-            return self.implementers.get(node, [])
+            return self._behind(node)
         facts = self._facts(node)
         return [*(edge.callee for edge in facts.edges), *(constant for constant, _ in facts.constants)]
 
@@ -78,15 +92,19 @@ class Effects:
                     caller.effects |= callee.effects
                     pending.append(caller)
 
-    def _callers(self) -> dict[Callee, list[Callee]]:
+    def _callers(self, makers: bool = False) -> dict[Callee, list[Callee]]:
+        """Who calls what. With `makers`, also who makes a value of which function, or spawns it."""
         callers: dict[Callee, list[Callee]] = {}
         for function in self.functions:
             for edge in self._facts(function).edges:
-                if edge.runs_now:
+                if edge.runs_now or (makers and edge.carries_effects):
                     callers.setdefault(edge.callee, []).append(function)
         for method, implementers in self.implementers.items():
             for function in implementers:
                 callers.setdefault(function, []).append(method)
+        for shape, valued in self.world.valued.items():
+            for function in valued:
+                callers.setdefault(function, []).append(shape)
         return callers
 
     def _infer_waiting(self) -> None:
@@ -101,7 +119,7 @@ class Effects:
                     pending.append(caller)
 
     def _infer_acts(self) -> None:
-        callers = self._callers()
+        callers = self._callers(makers=True)
         pending: list[Callee] = []
         for function in self.functions:
             facts = self._facts(function)
@@ -117,16 +135,36 @@ class Effects:
                     )
                     pending.append(caller)
 
-    def why_impure(self, facts: Facts) -> tuple[str, Span] | None:
-        """What a constant or a rule may not do, and where it does it: `prints`, `starts a task`, …"""
+    def _infer_value_calls(self) -> None:
+        callers = self._callers()
+        pending = [
+            function
+            for function in self.functions
+            if any(isinstance(edge.callee, FunctionShape) for edge in self._facts(function).edges)
+        ]
+        while pending:
+            function = pending.pop()
+            if function not in self.calls_values:
+                self.calls_values.add(function)
+                pending.extend(caller for caller in callers.get(function, ()) if isinstance(caller, typed.Function))
+
+    def why_impure(self, facts: Facts, *, calls_values: bool = True) -> tuple[str, Span] | None:
+        """What a constant or a rule may not do, and where it does it: `prints`, `starts a task`, … A constant may call
+        function values: it has none but those that it makes, which counts as using what they use."""
         for use in facts.uses:
             return f"uses `{use.effect}`", use.span
         for what, span in facts.acts:
             return what, span
         for edge in facts.edges:
             callee = edge.callee
+            if isinstance(callee, FunctionShape):
+                if calls_values:
+                    continue
+                return "calls a function value", edge.span
             if not isinstance(callee, typed.Function):
                 return "calls a capability", edge.span
+            if not calls_values and callee in self.calls_values:
+                return f"calls a function value, in `{callee.name.rpartition('.')[2]}`", edge.span
             name = callee.name.rpartition(".")[2]
             if callee.effects:
                 shown = quoted(sorted(str(effect) for effect in callee.effects))
@@ -142,7 +180,8 @@ class Effects:
             constants = [member for member in component if isinstance(member, typed.Constant)]
             if has_cycle and constants:
                 first = min(constants, key=lambda constant: constant.span.start)
-                notes = (f"by way of {quoted([member.name for member in component])}",) if len(component) > 1 else ()
+                names = [member.name for member in component if not isinstance(member, FunctionShape)]
+                notes = (f"by way of {quoted(names)}",) if len(component) > 1 else ()
                 self.world.bag.report(codes.CONSTANT_CYCLE, first.span, name=first.name, notes=notes)
         for entry in self.world.constants.values():
             found = self.why_impure(self._facts(entry.constant))
@@ -179,21 +218,24 @@ class Effects:
         help_text: str,
     ) -> None:
         """At the place in the function's own body where the effect comes from."""
-        facts = self._facts(function)
-        span, text = function.span, ""
-        for use in facts.uses:
-            if use.effect == effect:
-                span, text = use.span, f"this uses `{effect}`"
-                break
-        else:
-            for edge in facts.edges:
-                callee = edge.callee
-                if edge.carries_effects and isinstance(callee, typed.Function) and effect in callee.effects:
-                    span, text = edge.span, f"`{callee.name.rpartition('.')[2]}` uses `{effect}`"
-                    break
-        labels = (Label(span, text),) if text else ()
+        origin = self._origin(function, effect)
+        labels = () if origin is None else (origin,)
         where = declaration.signature.name.span
         self.world.bag.report(code, where, name=name, effect=effect, labels=labels, help=help_text)
+
+    def _origin(self, function: typed.Function, effect: typed.Effect) -> Label | None:
+        """Where in the text of the function the effect comes from."""
+        facts = self._facts(function)
+        for use in facts.uses:
+            if use.effect == effect:
+                return Label(use.span, f"this uses `{effect}`")
+        for edge in facts.edges:
+            callee = edge.callee
+            if edge.carries_effects and isinstance(callee, typed.Function) and effect in callee.effects:
+                if callee.captures is not None:
+                    return self._origin(callee, effect)
+                return Label(edge.span, f"`{callee.name.rpartition('.')[2]}` uses `{effect}`")
+        return None
 
 
 def _beyond(effects: Iterable[typed.Effect], allowed: Iterable[typed.Effect]) -> list[typed.Effect]:

@@ -9,6 +9,7 @@ from kavachc.diagnostics import codes
 from kavachc.semantics import typed_ast as typed
 from kavachc.semantics.body import DROPPED, MAY_BE_NONE, Body, drop, unknown
 from kavachc.semantics.calls import check_call_expression
+from kavachc.semantics.closures import check_closure
 from kavachc.semantics.construction import check_variant_name, check_with
 from kavachc.semantics.conversions import bound_help, why_not_shown
 from kavachc.semantics.failures import (
@@ -201,5 +202,6 @@ _CHECKS: dict[type[ast.Node], Callable[[Body, Any, Type | None], typed.Expr]] = 
     ast.Return: check_return,
     ast.Break: check_break,
     ast.Continue: check_continue,
+    ast.Closure: check_closure,
     ast.Spawn: check_spawn,
 }

@@ -123,6 +123,8 @@ def check_return(body: Body, node: ast.Return, wanted: Type | None) -> typed.Exp
         if result is not NOTHING and result is not UNKNOWN:
             body.report(codes.RETURN_VALUE_MISSING, node.span, name=body.name(), type=result)
         return typed.Return(node.span, NEVER, None)
+    if result is UNKNOWN and body.function.captures is not None:
+        body.report(codes.RETURN_OF_UNKNOWN, node.span)
     if result is not NOTHING:
         return typed.Return(node.span, NEVER, body.value(node.value, result))
     value = body.expression(node.value)
@@ -164,7 +166,14 @@ def check_spawn(body: Body, node: ast.Spawn, wanted: Type | None) -> typed.Expr:
     body.facts.acts.append(("starts a task", node.span))
     if call.is_wrong:
         return unknown(node.span)
-    started = (typed.CallFunction, typed.CallCapability, typed.CallHandler, typed.CallBuiltin, typed.Ask)
+    started = (
+        typed.CallFunction,
+        typed.CallValue,
+        typed.CallCapability,
+        typed.CallHandler,
+        typed.CallBuiltin,
+        typed.Ask,
+    )
     if isinstance(call.call, typed.CallMutatingBuiltin):
         return body.report(codes.SPAWN_BUILT_IN, node.span, name=call.name)
     if not isinstance(call.call, started):

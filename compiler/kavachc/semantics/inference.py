@@ -20,6 +20,7 @@ from kavachc.semantics.type_names import report_type_arguments
 from kavachc.semantics.types import (
     NEVER,
     UNKNOWN,
+    FunctionType,
     OptionalType,
     SumType,
     Type,
@@ -174,12 +175,27 @@ def infer_values(
 def _infer_value(body: Body, inference: Inference, node: ast.Expression, slot: Type) -> typed.Expr:
     if inference.knows(slot):
         return body.value(node, inference.of(slot))
-    value = body.operand(node)
+    value = body.operand(node, _wanted_of_function(body, inference, node, slot))
     inference.match(slot, value.type)
     value = body.convert(value, inference.of(slot))
     if not inference.knows(slot):
         inference.give_up()
     return value
+
+
+def _wanted_of_function(body: Body, inference: Inference, node: ast.Expression, slot: Type) -> Type | None:
+    """What is known of the function type that a function is wanted for, with its result unknown where it is to tell."""
+    slot = present(slot) or slot
+    if not isinstance(slot, FunctionType) or not isinstance(node, ast.Closure | ast.Name):
+        return None
+    if isinstance(node, ast.Name) and not all(map(inference.knows, slot.parameters)):
+        return None
+    for written, type_ in zip(node.parameters if isinstance(node, ast.Closure) else (), slot.parameters, strict=False):
+        if written.type is None and not inference.knows(type_):
+            body.report(codes.CLOSURE_PARAMETER_TYPE, written.span, name=written.name.text)
+            inference.give_up()
+    result = inference.of(slot.result) if inference.knows(slot.result) else UNKNOWN
+    return FunctionType(tuple([inference.of(item) for item in slot.parameters]), result, slot.error)
 
 
 def _rank(body: Body, node: ast.Expression) -> int:
@@ -192,6 +208,11 @@ def _rank(body: Body, node: ast.Expression) -> int:
         return max(_rank(body, item) for item in node.elements)
     if isinstance(node, ast.NoneLiteral):
         return OPEN
+    if isinstance(node, ast.Closure):
+        return SETTLED if all(item.type is not None for item in node.parameters) else OPEN
+    if isinstance(node, ast.Name) and body.scope.find(node.text) is None:
+        named = body.world.functions.get(node.text)
+        return OPEN if named is not None and named.type_parameters else SETTLED
     if isinstance(node, ast.FieldAccess) and isinstance(node.target, ast.Name) and not node.type_arguments:
         found = body.world.types.get(node.target.text)
         return OPEN if isinstance(found, SumType) and found.parameters else SETTLED

@@ -68,7 +68,7 @@ class Limits:
     def check_calls(self, effects: Effects) -> None:
         """Rules compute with the parameters, and do nothing else."""
         for span, facts in self._rules:
-            found = effects.why_impure(facts)
+            found = effects.why_impure(facts, calls_values=False)
             if found is not None:
                 labels = (Label(found[1], "here"),) if found[1] != span else ()
                 self.world.bag.report(codes.RULE_NOT_PURE, span, reason=found[0], labels=labels)

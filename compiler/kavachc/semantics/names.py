@@ -7,9 +7,20 @@ from kavachc.semantics import typed_ast as typed
 from kavachc.semantics.body import Body
 from kavachc.semantics.builtins import BUILTIN_CAPABILITIES
 from kavachc.semantics.constants import constant_named
-from kavachc.semantics.types import AgentType, CapabilityType, NominalType, RecordType, SumType, Type, TypeVariable
+from kavachc.semantics.conversions import is_partly_unknown
+from kavachc.semantics.inference import Inference
+from kavachc.semantics.types import (
+    AgentType,
+    CapabilityType,
+    FunctionType,
+    NominalType,
+    RecordType,
+    SumType,
+    Type,
+    TypeVariable,
+)
 from kavachc.semantics.wording import near_miss, parameter_list, signature
-from kavachc.semantics.world import BUILTIN_FUNCTIONS, PRIMITIVES, Use
+from kavachc.semantics.world import BUILTIN_FUNCTIONS, PRIMITIVES, Edge, GenericCall, Use
 from kavachc.source import Span
 from kavachc.syntax import ast
 
@@ -46,12 +57,36 @@ def check_name(body: Body, node: ast.Name, wanted: Type | None) -> typed.Expr:
         elif found is not None:
             help_text = f"make one: `{node.text}(…)`"
         return body.report(codes.NOT_A_VALUE, node.span, name=node.text, what="a type", help=help_text)
-    if node.text in world.functions or node.text in BUILTIN_FUNCTIONS or node.text == "ask":
+    if node.text in world.functions:
+        return _function_value(body, node, world.functions[node.text], wanted)
+    if node.text in BUILTIN_FUNCTIONS or node.text == "ask":
         what, help_text = "a function", f"call it: `{node.text}(…)`"
         return body.report(codes.NOT_A_VALUE, node.span, name=node.text, what=what, help=help_text)
     if node.text in BUILTIN_CAPABILITIES:
         return body.report(codes.NOT_A_VALUE, node.span, name=node.text, what="a built-in capability")
     return report_unknown_name(body, node.span, node.text, wanted)
+
+
+def _function_value(body: Body, node: ast.Name, function: typed.Function, wanted: Type | None) -> typed.Expr:
+    """A function's name as a value. What the parameters of a generic one stand for, the place says."""
+    note_value(body, function, node.span)
+    type_ = FunctionType(tuple([item.type for item in function.parameters]), function.result, function.error)
+    if not function.type_parameters:
+        return typed.FunctionValue(node.span, type_, function)
+    example = f"fn({', '.join(f'{item.name}: …' for item in function.parameters)}) => {function.name}(…)"
+    inference = Inference(function.name, node.span, function.type_parameters, type_, example)
+    inference.match_wanted(wanted)
+    inference.bindings = {key: item for key, item in inference.bindings.items() if not is_partly_unknown(item)}
+    arguments = inference.finish(body)
+    body.facts.calls_of_generics.append(GenericCall(function, arguments, node.span))
+    return typed.FunctionValue(node.span, inference.of(type_), function, arguments)
+
+
+def note_value(body: Body, function: typed.Function, span: Span) -> None:
+    """The function becomes a value: its effects are those of the body that makes it one."""
+    body.facts.edges.append(Edge(function, span, carries_effects=True, runs_now=False))
+    shape = body.world.shape(len(function.parameters), function.error is not None)
+    body.world.valued.setdefault(shape, []).append(function)
 
 
 def stands_for_any(variable: TypeVariable) -> str:
@@ -87,6 +122,9 @@ def capability_here(body: Body, span: Span, capability: CapabilityType, method: 
         return body.report(codes.CAPABILITY_OUTSIDE_HANDLER, span, name=capability.name, example=example)
     effect = typed.Effect(capability.name, method)
     body.facts.uses.append(Use(effect, span))
+    if body.outer is not None:
+        value = capability_here(body.outer, span, capability, method)
+        return typed.LocalGet(span, capability, body.capture(capability, capability.name, capability.span, value))
     if capability not in body.agent.capabilities:
         # `effects.py` reports that the agent may not use it; no index exists to go on with.
         return typed.NothingValue(span, capability)
@@ -111,5 +149,8 @@ def function_signature(function: typed.Function, error: Type | str | None = None
     takes_self = bool(function.parameters) and function.parameters[0].name == "self"
     parameters = [(item.name, item.type) for item in function.parameters[1 if takes_self else 0 :]]
     word = "fn" if function.agent is None else "on"
+    if function.captures is not None:
+        text = signature("fn", "", parameters, function.result, error or function.error)
+        return f"{text.replace('fn (', 'fn(', 1)} {{ … }}"
     name = function.name.rpartition(".")[2] + parameter_list(own_type_parameters(function))
     return signature(word, name, parameters, function.result, error or function.error, takes_self)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from kavachc.semantics.typed_ast import Local
 
@@ -10,8 +10,11 @@ from kavachc.semantics.typed_ast import Local
 class Scope:
     """Inner blocks shadow outer ones; within one block a name is declared once."""
 
-    def __init__(self) -> None:
+    def __init__(self, outside: Callable[[str], Local | None] | None = None, around: Scope | None = None) -> None:
+        """`outside` finds the names that a closure captures, and `around` is where those are from."""
         self._blocks: list[dict[str, Local]] = [{}]
+        self._outside = outside
+        self._around = around
 
     def enter(self) -> None:
         self._blocks.append({})
@@ -31,8 +34,10 @@ class Scope:
         for block in reversed(self._blocks):
             if name in block:
                 return block[name]
-        return None
+        return None if self._outside is None else self._outside(name)
 
     def names(self) -> Iterator[str]:
         for block in reversed(self._blocks):
             yield from block
+        if self._around is not None:
+            yield from self._around.names()

@@ -5,19 +5,20 @@ Before, with T for Int                     After
     CallFunction f<[T]>                        CallFunction f<[Int]>
 
 Every node is rebuilt from its fields, whatever its kind, so a new kind of node needs nothing here. Variables of the
-program (`Local`) are made anew, once for each copy. What nodes only point to (functions, constants, builtins) stays: a
-call still names the generic function, with type arguments that hold no variables any more.
+program (`Local`) are made anew, once for each copy. What nodes only point to (functions, constants, builtins) stays,
+but the function of a closure is part of its node. A call still names the generic function, with type arguments that
+hold no variables any more.
 """
 
 from __future__ import annotations
 
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from functools import cache
 from typing import Any, TypeVar
 
 from kavachc.semantics import typed_ast as typed
 from kavachc.semantics.builtins import Builtin
-from kavachc.semantics.types import Bindings, CapabilityMethod, Type, substitute
+from kavachc.semantics.types import Bindings, CapabilityMethod, FunctionShape, Type, substitute
 from kavachc.source import SourceFile, Span
 
 NodeT = TypeVar("NodeT")
@@ -27,7 +28,7 @@ _KEPT = (
     str,
     int,
     float,
-    typed.Function,
+    FunctionShape,
     typed.Constant,
     typed.Agent,
     typed.Effect,
@@ -76,6 +77,8 @@ class _Copy:
     def of(self, item: Any) -> Any:
         if item is None or isinstance(item, _KEPT):
             return item
+        if isinstance(item, typed.Function):
+            return item if item.captures is None else self._closure(item)
         if isinstance(item, Type):
             return substitute(item, self._bindings)
         if isinstance(item, tuple):
@@ -84,6 +87,17 @@ class _Copy:
             return self._local(item)
         assert is_dataclass(item) and not isinstance(item, type), f"{type(item).__name__} in a typed tree"
         return type(item)(*[self.of(getattr(item, name)) for name in _field_names(type(item))])
+
+    def _closure(self, function: typed.Function) -> typed.Function:
+        return replace(
+            function,
+            parameters=self.of(function.parameters),
+            result=self.of(function.result),
+            error=self.of(function.error),
+            body=self.of(function.body),
+            captures=self.of(function.captures),
+            type_parameters=(),
+        )
 
     def _local(self, local: typed.Local) -> typed.Local:
         made = self._locals.get(local)

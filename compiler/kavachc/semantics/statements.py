@@ -11,7 +11,7 @@ from kavachc.semantics.binders import check_binder, check_take_apart, with_parts
 from kavachc.semantics.body import DROPPED, Body, Loop, unknown
 from kavachc.semantics.operators import arithmetic_result
 from kavachc.semantics.types import BOOL, FLOAT, INT, NEVER, NOTHING, UNKNOWN, ArrayType, Type
-from kavachc.semantics.wording import single_spaced
+from kavachc.semantics.wording import a, single_spaced
 from kavachc.syntax import ast
 
 
@@ -40,6 +40,29 @@ def check_block(body: Body, node: ast.Block, wanted: Type | None) -> typed.Block
             statements.append(typed.ExpressionStatement(result.span, result))
         return typed.Block(node.span, NEVER if not ends else NOTHING, tuple(statements), None)
     return typed.Block(node.span, NOTHING if result is None else result.type, tuple(statements), result)
+
+
+def check_function_body(body: Body, node: ast.Block) -> typed.Block:
+    """The body of the function; one with a result must give it wherever it ends."""
+    function = body.function
+    assert function is not None
+    if function.result is NOTHING:
+        return check_block(body, node, DROPPED)
+    block = check_block(body, node, function.result)
+    gives_nothing = block.result is None and block.type is not NEVER
+    if gives_nothing and function.result is not UNKNOWN and not _ends_in_reported(block):
+        leave = "`return`" if function.error is None else "`return` or `fail`"
+        help_text = f"end it with {a(function.result)}, or leave it with {leave} on every way"
+        body.report(codes.RESULT_MISSING, function.span, name=body.name(), type=function.result, help=help_text)
+    return block
+
+
+def _ends_in_reported(block: typed.Block) -> bool:
+    """The block's last statement is already known to be wrong."""
+    if not block.statements:
+        return False
+    last = block.statements[-1]
+    return isinstance(last, typed.ExpressionStatement) and last.expression.type is UNKNOWN
 
 
 def _last_expression(body: Body, node: ast.Expression, wanted: Type | None) -> typed.Expr:

@@ -14,6 +14,7 @@ from kavachc.semantics.types import (
     UNKNOWN,
     ArrayType,
     CapabilityType,
+    FunctionType,
     OptionalType,
     PrimitiveType,
     RecordType,
@@ -43,6 +44,8 @@ def resolve_type(world: World, written: ast.TypeExpression, variables: Variables
         return TupleType(tuple([resolve_type(world, element, variables) for element in written.elements]))
     if isinstance(written, ast.NothingTypeExpression):
         return NOTHING
+    if isinstance(written, ast.FunctionTypeExpression):
+        return _function_type(world, written, variables)
     name = written.name.text
     arguments = [resolve_type(world, argument, variables) for argument in written.arguments]
     if name == "Task":
@@ -66,6 +69,15 @@ def resolve_type(world: World, written: ast.TypeExpression, variables: Variables
         return apply_written(world, found, arguments, written.span)
     report_type_arguments(world, written.span, name, (), len(arguments))
     return found
+
+
+def _function_type(world: World, written: ast.FunctionTypeExpression, variables: Variables) -> FunctionType:
+    parameters = tuple([resolve_type(world, parameter, variables) for parameter in written.parameters])
+    result = NOTHING if written.result is None else resolve_type(world, written.result, variables)
+    error = None if written.error is None else resolve_type(world, written.error, variables)
+    if error is not None and written.error is not None:
+        world.error_types.append((error, written.error))
+    return FunctionType(parameters, result, error)
 
 
 def variables_by_name(variables: Sequence[TypeVariable]) -> Variables:

@@ -18,6 +18,7 @@ from kavachc.semantics.types import (
     AgentType,
     CapabilityMethod,
     CapabilityType,
+    FunctionShape,
     RecordType,
     SumType,
     Type,
@@ -227,6 +228,32 @@ class CallHandler(Expr):
 
 
 @dataclass(frozen=True, slots=True)
+class FunctionValue(Expr):
+    """A function, named as a value: it is called on behalf of the agent that this stands in. `type_arguments` are
+    what its type parameters stand for."""
+
+    function: Function
+    type_arguments: tuple[Type, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Closure(Expr):
+    """A function value with what it captures: `captures` are evaluated now, in the order of `function.captures`."""
+
+    function: Function
+    captures: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CallValue(Expr):
+    """A call of a function value; the target is evaluated first."""
+
+    target: Expr
+    shape: FunctionShape
+    arguments: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class CallBuiltin(Expr):
     """A row of the builtins table; a method's receiver is the first argument."""
 
@@ -269,8 +296,8 @@ class Ask(Expr):
 
 @dataclass(frozen=True, slots=True)
 class Spawn(Expr):
-    """`call` is a CallFunction, CallCapability, CallHandler, CallBuiltin or Ask: its arguments (and target) are
-    evaluated now, the call itself runs as a task."""
+    """`call` is a CallFunction, CallValue, CallCapability, CallHandler, CallBuiltin or Ask: its arguments (and
+    target) are evaluated now, the call itself runs as a task."""
 
     call: Expr
 
@@ -605,6 +632,8 @@ class Function:
     agent: Agent | None = None
     body: Block | None = None
     type_parameters: tuple[TypeVariable, ...] = ()
+    # Of a closure: the names under which it knows what it captured.
+    captures: tuple[Local, ...] | None = None
     # Set by effects.py over the whole program:
     effects: frozenset[Effect] = frozenset()  # all that it uses, also through the functions that it calls
     may_wait: bool = False  # it sleeps, waits or asks, or calls something that may
@@ -717,6 +746,7 @@ class Program:
     implementations: list[Implementation]
     agents: list[Agent]
     constants: list[Constant]
+    shapes: list[FunctionShape]
     main: Function
     ai_error: SumType
     task_error: SumType

@@ -75,6 +75,30 @@ class TaskType:
         return f"Task<{self.result}>"
 
 
+@dataclass(frozen=True, slots=True)
+class FunctionType:
+    """Of a function value. `error` is None where it cannot fail."""
+
+    parameters: tuple[Type, ...]
+    result: Type
+    error: Type | None
+
+    def __str__(self) -> str:
+        inside = ", ".join(str(item) for item in self.parameters)
+        return f"fn({inside}){ending_text(self.result, self.error)}"
+
+
+@dataclass(eq=False, slots=True)
+class FunctionShape:
+    """All function types with as many parameters and the same fallibility. Set by `effects.py`, over all functions
+    that become values of such a type: `may_wait` when one of them may, `is_recursive` when one can reach itself."""
+
+    parameter_count: int
+    can_fail: bool
+    may_wait: bool = False
+    is_recursive: bool = False
+
+
 @dataclass(frozen=True, eq=False, slots=True)
 class TypeVariable:
     """A type that a declaration, or a builtin's row (the element in `[T].push`), leaves open. Equal only to itself.
@@ -224,7 +248,17 @@ class AgentType:
 
 
 NominalType: TypeAlias = RecordType | SumType | CapabilityType | AgentType
-Type: TypeAlias = PrimitiveType | ArrayType | OptionalType | TupleType | TaskType | TypeVariable | NominalType
+Type: TypeAlias = (
+    PrimitiveType | ArrayType | OptionalType | TupleType | TaskType | FunctionType | TypeVariable | NominalType
+)
+
+
+def ending_text(result: Type | str | None, error: Type | str | None) -> str:
+    """The end of a signature. A result that could take the error itself stands in parentheses."""
+    is_open = isinstance(result, FunctionType) and result.error is None and error is not None
+    arrow = "" if result is None or str(result) == "()" else f" -> {f'({result})' if is_open else result}"
+    return f"{arrow}{'' if error is None else f' ! {error}'}"
+
 
 # Generic types. `parts` and `with_parts` alone know how types are made of others.
 
@@ -242,6 +276,8 @@ def parts(type_: Type) -> tuple[Type, ...]:
         return type_.elements
     if isinstance(type_, TaskType):
         return (type_.result,)
+    if isinstance(type_, FunctionType):
+        return (*type_.parameters, type_.result, *(() if type_.error is None else (type_.error,)))
     return type_.arguments if isinstance(type_, RecordType | SumType) else ()
 
 
@@ -249,6 +285,9 @@ def with_parts(type_: Type, new: tuple[Type, ...]) -> Type:
     """`type_` with `new` for its parts."""
     if isinstance(type_, TupleType):
         return TupleType(new)
+    if isinstance(type_, FunctionType):
+        count = len(type_.parameters)
+        return FunctionType(new[:count], new[count], None if type_.error is None else new[count + 1])
     if isinstance(type_, ArrayType | OptionalType | TaskType):
         return type(type_)(*new)
     assert isinstance(type_, RecordType | SumType) and type_.origin is not None, f"{type_} has no parts"
@@ -259,6 +298,9 @@ def same_head(left: Type, right: Type) -> bool:
     """Whether the two are made in the same way, of perhaps different parts."""
     if isinstance(left, RecordType | SumType) and isinstance(right, RecordType | SumType):
         return declared(left) is declared(right)
+    if isinstance(left, FunctionType) and isinstance(right, FunctionType):
+        same_count = len(left.parameters) == len(right.parameters)
+        return same_count and (left.error is None) == (right.error is None)
     structural = type(left) is type(right) and len(parts(left)) == len(parts(right)) > 0
     return structural or left == right
 

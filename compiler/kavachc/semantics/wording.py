@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
-from kavachc.semantics.types import Type, TypeVariable
+from kavachc.semantics.types import Type, TypeVariable, ending_text
 
 
 def listed(items: Sequence[str], last: str = "and") -> str:
@@ -67,9 +67,7 @@ def signature(
     """A declaration's first line: `fn refund(self, order: Int) -> Bool ! PayError`."""
     inside = ["self"] if takes_self else []
     inside += [f"{parameter}: {type_}" for parameter, type_ in parameters]
-    arrow = "" if result is None or str(result) == "()" else f" -> {result}"
-    failure = "" if error is None else f" ! {error}"
-    return f"{word} {name}({', '.join(inside)}){arrow}{failure}"
+    return f"{word} {name}({', '.join(inside)}){ending_text(result, error)}"
 
 
 def single_spaced(text: str, limit: int = 60) -> str:

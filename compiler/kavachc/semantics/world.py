@@ -26,6 +26,7 @@ from kavachc.semantics.types import (
     AgentType,
     CapabilityMethod,
     CapabilityType,
+    FunctionShape,
     NominalType,
     PrimitiveType,
     RecordType,
@@ -43,7 +44,7 @@ PRIMITIVES: dict[str, PrimitiveType] = {
 BUILTIN_FUNCTIONS = tuple(row.name for row in BUILTINS if row.owner is None)
 BUILT_IN_NAMES = frozenset((*PRIMITIVES, "Task", "ask", *BUILTIN_FUNCTIONS, *BUILTIN_CAPABILITIES))
 
-Callee = Function | CapabilityMethod
+Callee = Function | CapabilityMethod | FunctionShape
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,8 @@ class Use:
 @dataclass(frozen=True, slots=True)
 class Edge:
     """A call in a body. `carries_effects`: the caller has the callee's effects (not for handlers and capability
-    methods, whose effects are their own). `runs_now`: the caller waits for its end (not for `spawn`)."""
+    methods, whose effects are their own, and not for function values, whose effects are those of whoever made them).
+    `runs_now`: the caller waits for its end (not for `spawn`, and not where the function only becomes a value)."""
 
     callee: Callee
     span: Span
@@ -135,6 +137,12 @@ class World:
     facts: dict[Function | Constant, Facts] = field(default_factory=dict)
     # Every application of a generic type that was written, and where.
     applied: list[tuple[RecordType | SumType, Span]] = field(default_factory=list)
+    # The errors of function types, with where they are written: looked at when all types are known.
+    error_types: list[tuple[Type, ast.TypeExpression]] = field(default_factory=list)
+    closures: list[Function] = field(default_factory=list)
+    # Every kind of function value that the program makes or calls, with the functions that become such values.
+    shapes: dict[tuple[int, bool], FunctionShape] = field(default_factory=dict)
+    valued: dict[FunctionShape, list[Function]] = field(default_factory=dict)
 
     def names(self) -> Iterator[str]:
         """Everything that a near miss could have meant at the top level."""
@@ -145,6 +153,13 @@ class World:
     def methods_of(self, type_: RecordType | SumType) -> dict[str, Function]:
         """The methods of a type, by name; those of its declaration, for an application of a generic one."""
         return self.methods.get(declared(type_), {})
+
+    def shape(self, parameter_count: int, can_fail: bool) -> FunctionShape:
+        """The one shape of function values with so many parameters."""
+        key = (parameter_count, can_fail)
+        if key not in self.shapes:
+            self.shapes[key] = FunctionShape(*key)
+        return self.shapes[key]
 
     def sum(self, name: str) -> SumType:
         """A sum of the prelude."""

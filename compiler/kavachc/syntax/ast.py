@@ -58,8 +58,22 @@ class TupleTypeExpression(Node):
     elements: tuple[TypeExpression, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class FunctionTypeExpression(Node):
+    """`fn(A, B) -> C ! E`; `result` and `error` are None where nothing is written."""
+
+    parameters: tuple[TypeExpression, ...]
+    result: TypeExpression | None
+    error: TypeExpression | None
+
+
 TypeExpression: TypeAlias = (
-    NamedType | ArrayTypeExpression | NothingTypeExpression | OptionalTypeExpression | TupleTypeExpression
+    NamedType
+    | ArrayTypeExpression
+    | NothingTypeExpression
+    | OptionalTypeExpression
+    | TupleTypeExpression
+    | FunctionTypeExpression
 )
 
 
@@ -124,6 +138,11 @@ class FieldAccess(Node):
     target: Expression
     name: Identifier
     type_arguments: tuple[TypeExpression, ...] = ()
+
+    @property
+    def in_parentheses(self) -> bool:
+        """`(target.name)`: what is called then is the field's value, never a method."""
+        return self.span.end > self.name.span.end
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,6 +297,25 @@ class Continue(Node):
 
 
 @dataclass(frozen=True, slots=True)
+class ClosureParameter(Node):
+    """`type` is None where it is left to the context."""
+
+    name: Identifier
+    type: TypeExpression | None
+
+
+@dataclass(frozen=True, slots=True)
+class Closure(Node):
+    """`fn(x: Int) -> Int ! E { … }`, or `fn(x) => expression` when `is_short`: then `result` and `error` are None."""
+
+    parameters: tuple[ClosureParameter, ...]
+    result: TypeExpression | None
+    error: TypeExpression | None
+    body: Expression
+    is_short: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Spawn(Node):
     """`spawn call`. Anything but a call is refused by the checker."""
 
@@ -312,6 +350,7 @@ Expression: TypeAlias = (
     | Return
     | Break
     | Continue
+    | Closure
     | Spawn
 )
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, TypeVar, cast
+from typing import Any, TypeAlias, TypeVar, cast
 
 from kavachc.diagnostics import codes
 from kavachc.diagnostics.diagnostic import DiagnosticBag
@@ -28,6 +28,8 @@ from kavachc.syntax.tokens import Token
 _T = TypeVar("_T")
 _N = TypeVar("_N", bound=ast.Node)
 _Number = ast.IntLiteral | ast.FloatLiteral | ast.DurationLiteral
+# The result and the error of a function, as far as they are written.
+_Ending: TypeAlias = tuple[ast.TypeExpression | None, ast.TypeExpression | None]
 _PREFIX_RUN_MAX = 256
 
 
@@ -88,8 +90,7 @@ class AstBuilder:
         name: Token,
         type_parameters: tuple[ast.TypeParameter, ...] | None,
         parameters: tuple[ast.Parameter | Token, ...] | None,
-        result: ast.TypeExpression | None,
-        error: ast.TypeExpression | None,
+        ending: _Ending,
         uses: tuple[ast.CapabilityReference, ...] | None,
     ) -> ast.FunctionSignature:
         typed = []
@@ -102,9 +103,12 @@ class AstBuilder:
         documentation = self._documentation.get(span.start)
         identifier = self._identifier(name)
         generic = type_parameters or ()
-        return ast.FunctionSignature(
-            span, identifier, generic, takes_self, tuple(typed), result, error, uses, documentation
-        )
+        return ast.FunctionSignature(span, identifier, generic, takes_self, tuple(typed), *ending, uses, documentation)
+
+    def ending(
+        self, _: Span, result: ast.TypeExpression | None = None, error: ast.TypeExpression | None = None
+    ) -> _Ending:
+        return result, error
 
     def handler_signature(
         self, span: Span, name: Token, type_parameters: tuple[ast.TypeParameter, ...] | None, *rest: Any
@@ -250,6 +254,16 @@ class AstBuilder:
     def nothing_type(self, span: Span) -> ast.NothingTypeExpression:
         return ast.NothingTypeExpression(span)
 
+    def function_type(
+        self,
+        span: Span,
+        parameters: tuple[ast.TypeExpression, ...] | None,
+        result: ast.TypeExpression | None,
+        error: ast.TypeExpression | None = None,
+    ) -> ast.FunctionTypeExpression:
+        made = ast.FunctionTypeExpression(span, parameters or (), result, error)
+        return made if result is None else self._prefix(made, result)
+
     # Statements
 
     def block(self, span: Span, statements: tuple[ast.Statement, ...] | None) -> ast.Block:
@@ -304,6 +318,19 @@ class AstBuilder:
     def continue_loop(self, span: Span) -> ast.Continue:
         return ast.Continue(span)
 
+    def closure_parameter(self, span: Span, name: Token, type_: ast.TypeExpression | None) -> ast.ClosureParameter:
+        return ast.ClosureParameter(span, self._identifier(name), type_)
+
+    def closure(
+        self, span: Span, parameters: tuple[ast.ClosureParameter, ...] | None, ending: _Ending, body: ast.Block
+    ) -> ast.Closure:
+        return ast.Closure(span, parameters or (), *ending, body, False)
+
+    def short_closure(
+        self, span: Span, parameters: tuple[ast.ClosureParameter, ...] | None, body: ast.Expression
+    ) -> ast.Closure:
+        return self._prefix(ast.Closure(span, parameters or (), None, None, body, True), body)
+
     def chain(
         self, _: Span, left: ast.Expression | list[Any], operator: Token, right: ast.Expression
     ) -> list[ast.Expression | Token]:
@@ -330,7 +357,7 @@ class AstBuilder:
         return self._prefix(ast.Spawn(span, call), call)
 
     def _prefix(self, node: _N, operand: ast.Node) -> _N:
-        """`node`, once it is known that not too many prefix operators, or `?`, stand in a row."""
+        """`node`, once it is known that not too many prefix operators, or `?`, or `fn`, stand in a row."""
         self._prefix_run = self._prefix_run + 1 if operand is self._last_prefix else 1
         self._last_prefix = node
         if self._prefix_run == _PREFIX_RUN_MAX + 1:

@@ -142,6 +142,10 @@ class _Run:
 
     def _stop(self, position: int, token: Token, previous: Token) -> SyntaxErrorSite:
         """Describe the error at `token`, and keep the declaration before it if that was complete."""
+        begins_line = self._file.position(previous.start)[1] == 1
+        if previous.kind == "fn" and token.kind == IDENTIFIER and begins_line and self._lexer.open:
+            # Not a closure but the next declaration: what is open was to be closed before it.
+            token, previous = previous, self._token_before(previous, position)
         states = self._states_before(token, position)
         # Never the same place twice: what could not start a declaration is left behind.
         starts_declaration = "agent" in self._tables.actions[states[-1]]
@@ -157,6 +161,14 @@ class _Run:
         while isinstance(production := self._tables.actions[self._states[-1]].get(END), Production):
             self._reduce(production, previous.end, previous.end)
         return site
+
+    def _token_before(self, token: Token, position: int) -> Token:
+        before = token
+        for earlier in self._lexer.silent_copy().tokens(position):
+            if earlier.start == token.start and earlier.kind == token.kind:
+                break
+            before = earlier
+        return before
 
     def _states_before(self, token: Token, position: int) -> tuple[int, ...]:
         """The stack of states as it was before `token`, found by running again from `position`.

@@ -72,7 +72,7 @@ def advance(tables: Tables, states: list[int], kind: str) -> bool:
 # Groups of kinds that are one thing to a reader. The first that applies is named; its kinds are then left out.
 _EXPRESSION: Final = frozenset(
     "INT FLOAT DURATION STRING STRING_START IDENTIFIER true false none self ( [ { if match - ! ~ try spawn return "
-    "fail break continue".split()
+    "fail break continue fn".split()
 )
 _STATEMENT: Final = _EXPRESSION | frozenset("const let for while".split())
 _PATTERN: Final = frozenset("INT FLOAT DURATION STRING IDENTIFIER true false none - ( [".split())
@@ -85,7 +85,7 @@ _GROUPS: Final = (
     (("a parameter",), "self", frozenset({IDENTIFIER, "self"})),
     (("`model`", "`settings`", "`can`", "`limit`", "`on`"), "settings", _AGENT_ITEM),
 )
-_TYPE: Final = frozenset({IDENTIFIER, "[", "("})
+_TYPE: Final = frozenset({IDENTIFIER, "[", "(", "fn"})
 _MEMBER: Final = frozenset({IDENTIFIER, "fn"})
 # What may follow an operand; not worth naming unless nothing else may.
 _AFTER_OPERAND: Final = frozenset("OPERATOR RANGE ASSIGN - | ?? = ( [ . with TYPE_OPEN catch".split())

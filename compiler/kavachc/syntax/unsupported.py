@@ -31,12 +31,8 @@ def unsupported_feature(token: Token, previous: Token, expected: frozenset[str],
         return _BY_FOUND[text]
     if previous.kind == IDENTIFIER and previous.text in _BY_PREVIOUS and token.kind != "NEWLINE":
         return _BY_PREVIOUS[previous.text]
-    wants_expression = "match" in expected
-    wants_type = not wants_expression and expected >= {IDENTIFIER, "[", "("}
-    if text == "fn":
-        if "while" in expected:
-            return "functions inside functions are"
-        return "closures are" if wants_expression else "function types are" if wants_type else None
+    if token.kind == IDENTIFIER and previous.kind == "fn" and bracket == "{" and expected == {"("}:
+        return "functions inside functions are"
     if text == "const" and previous.kind == "while":
         return "`while const` is"
     if text == ":" and bracket == "[":

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from kavachc.backend.emitters.aggregates import result_type
-from kavachc.backend.layout import HELD_TYPE_OFFSET
+from kavachc.backend.layout import HELD_TYPE_OFFSET, HELD_VALUE_OFFSET
 from kavachc.backend.llvm_function import Emitter, FunctionEmitter
 from kavachc.backend.llvm_runtime import alias_tag
 from kavachc.ir.facts import capability_method, function_called
 from kavachc.ir.module import Instruction
 from kavachc.ir.panics import CALL_DEPTH_MAX
-from kavachc.ir.types import IrType, Task
+from kavachc.ir.types import FunctionValue, IrType, Outcome, Task
 
 CALL_DEPTH = "@call_depth"
 _DEPTH = alias_tag("call_depth")
@@ -35,6 +35,44 @@ def _call_capability(out: FunctionEmitter, instruction: Instruction) -> str:
     # The methods follow the payload's type.
     symbol = out.assign(f"load ptr, ptr {out.at(vtable, 8 + 8 * number)}, !invariant.load !0")
     return _perform_call(out, symbol, out.arguments(instruction.operands), method.call_type, method.waits)
+
+
+def _call_value(out: FunctionEmitter, instruction: Instruction) -> str:
+    """A function value begins like a capability value of one method, the code."""
+    value = instruction.operands[0]
+    assert isinstance(value.type, FunctionValue)
+    waits = value.type.shape in out.emission.module.waiting_shapes
+    counted = instruction.attributes[0] == "counted"
+    before = _enter(out, instruction) if counted else ""
+    table = out.assign(f"load ptr, ptr {out.at(out.operand(value), HELD_TYPE_OFFSET)}")
+    symbol = out.assign(f"load ptr, ptr {out.at(table, 8)}, !invariant.load !0")
+    type = value.type.result
+    call_type = Outcome(type, value.type.error) if waits or value.type.error is not None else type
+    result = _perform_call(out, symbol, out.arguments(instruction.operands), call_type, waits)
+    if counted:
+        _leave(out, before, waits)
+    return result
+
+
+def _function_make(out: FunctionEmitter, instruction: Instruction) -> str:
+    name = str(instruction.attributes[0])
+    values = instruction.operands
+    if not values:
+        return f'@"function.{name}"'
+    layout = out.layouts.captures(tuple([value.type for value in values]))
+    block = out.call("kv_allocate", str(HELD_VALUE_OFFSET + layout.size))
+    out.write(f'store ptr @"code.{name}", ptr {out.at(block, HELD_TYPE_OFFSET)}')
+    for value, offset in zip(values, layout.offsets, strict=True):
+        out.store(value, out.at(block, HELD_VALUE_OFFSET + offset))
+    return block
+
+
+def _function_capture(out: FunctionEmitter, instruction: Instruction) -> str:
+    number = instruction.attributes[0]
+    assert isinstance(number, int)
+    offset = out.layouts.captures(out.function.captures or ()).offsets[number]
+    address = out.at(out.operand(instruction.operands[0]), HELD_VALUE_OFFSET + offset)
+    return out.load(result_type(instruction), address)
 
 
 def _perform_call(out: FunctionEmitter, symbol: str, arguments: str, type: IrType, waits: bool) -> str:
@@ -88,5 +126,8 @@ def _spawn(out: FunctionEmitter, instruction: Instruction) -> str:
 EMITTERS: dict[str, Emitter] = {
     "call": _call,
     "call.capability": _call_capability,
+    "call.value": _call_value,
+    "function.make": _function_make,
+    "function.capture": _function_capture,
     "spawn": _spawn,
 }

@@ -1,0 +1,109 @@
+"""Closures: functions written as values (spec 2.fn). Each becomes a function of its own, with what it captures."""
+
+from __future__ import annotations
+
+from kavachc.diagnostics import codes
+from kavachc.diagnostics.diagnostic import Label
+from kavachc.semantics import typed_ast as typed
+from kavachc.semantics.body import DROPPED, Body, drop
+from kavachc.semantics.names import note_value
+from kavachc.semantics.scope import Scope
+from kavachc.semantics.statements import check_function_body
+from kavachc.semantics.types import NEVER, NOTHING, UNKNOWN, FunctionType, OptionalType, Type
+from kavachc.semantics.wording import counted
+from kavachc.semantics.world import Facts
+from kavachc.syntax import ast
+
+NAME = "closure"
+
+
+def check_closure(body: Body, node: ast.Closure, wanted: Type | None) -> typed.Expr:
+    """What is left out of a closure is taken from `wanted`, where that is a function. A result of unknown type there is
+    taken from the body of the short form."""
+    while isinstance(wanted, OptionalType):
+        wanted = wanted.element
+    known = wanted if isinstance(wanted, FunctionType) else None
+    if known is not None and len(known.parameters) != len(node.parameters):
+        given = counted(len(node.parameters), "parameter")
+        return body.report(codes.CLOSURE_PARAMETERS, node.span, wanted=known, given=given)
+    parameters = tuple([_parameter(body, node, index, known) for index in range(len(node.parameters))])
+    result, error = _ending(body, node, known)
+    variables = body.variables()
+    function = typed.Function(NAME, parameters, result, error, node.span, type_parameters=variables, captures=())
+    inner = _body(body, function)
+    if node.is_short:
+        function.body = _check_short(inner, node)
+    else:
+        assert isinstance(node.body, ast.Block)
+        function.body = check_function_body(inner, node.body)
+    if function.result is UNKNOWN:
+        function.result = NOTHING if function.body.type is NEVER else function.body.type
+    captured = inner.captured.values()
+    function.captures = tuple([item.local for item in captured])
+    body.world.closures.append(function)
+    note_value(body, function, node.span)
+    type_ = FunctionType(tuple([item.type for item in parameters]), function.result, function.error)
+    return typed.Closure(node.span, type_, function, tuple([item.value for item in captured]))
+
+
+def _parameter(body: Body, node: ast.Closure, index: int, known: FunctionType | None) -> typed.Local:
+    written = node.parameters[index]
+    name = written.name.text
+    type_: Type = UNKNOWN
+    if written.type is not None:
+        type_ = body.resolve(written.type)
+    elif known is not None:
+        type_ = known.parameters[index]
+    else:
+        body.report(codes.CLOSURE_PARAMETER_TYPE, written.span, name=name)
+    return typed.Local(name, type_, False, written.name.span)
+
+
+def _ending(body: Body, node: ast.Closure, known: FunctionType | None) -> tuple[Type, Type | None]:
+    """The result and the error. Written in full without either, a closure gives nothing, unless more is known."""
+    if node.result is not None or node.error is not None:
+        written = ast.FunctionTypeExpression(node.span, (), node.result, node.error)
+        ending = body.resolve(written)
+        assert isinstance(ending, FunctionType)
+        return ending.result, ending.error
+    if known is not None:
+        return known.result, known.error
+    return (UNKNOWN if node.is_short else NOTHING), None
+
+
+def _body(outer: Body, function: typed.Function) -> Body:
+    """Where the names of the closure's surroundings are known as what it captures of them."""
+    # What generic functions are asked for counts for the whole of the function that this stands in.
+    shared = outer.facts
+    facts = outer.world.facts[function] = Facts(calls_of_generics=shared.calls_of_generics, asks=shared.asks)
+    body = Body(outer.world, outer.dispatch, facts, function, outer.agent, outer.rule_target, outer=outer)
+
+    def captured(name: str) -> typed.Local | None:
+        local = outer.scope.find(name)
+        if local is None:
+            return None
+        return body.capture(local, local.name, local.span, typed.LocalGet(function.span, local.type, local))
+
+    body.scope = Scope(captured, outer.scope)
+    for parameter in function.parameters:
+        if parameter.name == "_":
+            continue
+        first = body.scope.declare(parameter)
+        if first is not None:
+            labels = (Label(first.span, "first declared here"),)
+            body.report(codes.DUPLICATE_NAME, parameter.span, name=parameter.name, labels=labels)
+    return body
+
+
+def _check_short(body: Body, node: ast.Closure) -> typed.Block:
+    assert body.function is not None
+    result = body.function.result
+    if result is NOTHING:
+        value = drop(body.expression(node.body, DROPPED))
+    elif result is UNKNOWN:
+        value = body.expression(node.body)
+    else:
+        value = body.value(node.body, result)
+    if value.type in (NOTHING, NEVER):
+        return typed.Block(value.span, value.type, (typed.ExpressionStatement(value.span, value),), None)
+    return typed.Block(value.span, value.type, (), value)
