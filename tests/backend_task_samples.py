@@ -260,7 +260,22 @@ fourth:
   %d: bool = limit.count 3
   branch %d run refuse3
 run:
-  limit.commit
+  %durable: outcome<answer> = limit.commit
+  %how: int = outcome.status %durable
+  switch %how [0: known] stopped
+stopped:
+  outcome.none %durable
+  return.cancelled
+known:
+  %answer: answer = outcome.value %durable
+  %recorded: int = answer.kind %answer
+  %reason: string = answer.text %answer
+  switch %recorded [0: call] refuse4
+refuse4:
+  %e4: $PayError = variant.make 0 %reason
+  fail %e4
+call:
+  release %reason
   %o: outcome<string, $PayError> = call.capability Payments 0 %inner, %amount, %part @2:1
   %status: int = outcome.status %o
   switch %status [0: ok, 1: failed] cancelled

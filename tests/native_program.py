@@ -187,7 +187,8 @@ class Program:
                 text = read_text(reason)
                 self._free(reason)
                 return text
-        library.kv_limit_commit()
+        answer = abi.Answer()
+        assert library.kv_limit_commit(byref(answer), self._current), "it waits for a state file only"
         return None
 
     def _decode(self, kind: Description, answer: abi.Answer) -> Any:

@@ -12,7 +12,7 @@ from kavachc.conform import compare_result, golden_expectation, golden_program
 from kavachc.diagnostics.diagnostic import CompileErrors
 from kavachc.diagnostics.render import render_all
 from kavachc.driver import Compilation
-from kavachc.engines import ENGINES, Result, run_engine, skip_reason
+from kavachc.engines import ENGINES, Result, run_engine_often, skip_reason
 from kavachc.golden import Golden, read_golden
 from kavachc.options import RunOptions
 
@@ -57,7 +57,7 @@ def _run_everywhere(golden: Golden, compilation: Compilation, options: RunOption
     for engine in ENGINES:
         if skip_reason(engine) is not None:
             continue
-        result = run_engine(engine, compilation, options)
+        result = run_engine_often(engine, compilation, options, golden.run_count)
         if update and engine is ENGINES[0]:
             golden = _write(golden, _sections(golden, result))
         wrong.extend(compare_result(engine, golden_expectation(golden), result, options))

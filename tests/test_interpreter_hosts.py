@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from interpreting import run
-from kavachc.interpreter.model_ledger import Window
+from kavachc.state.windows import Window
 
 DECLARATIONS = """
 type Yes {{ ok: Bool }}

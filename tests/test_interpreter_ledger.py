@@ -6,10 +6,13 @@ from fractions import Fraction
 
 import pytest
 from kavachc.interpreter.model_admission import Admission, Entrant, largest_tokens
-from kavachc.interpreter.model_ledger import Ledger, Window
+from kavachc.interpreter.model_journal import Refused
+from kavachc.interpreter.model_ledger import Ledger
 from kavachc.semantics.typed_ast import Agent, AgentSettings, Limit, ModelSettings, Program, Rule, RuleKind
 from kavachc.semantics.types import AgentType
 from kavachc.source import SourceFile, Span
+from kavachc.state.format import Name
+from kavachc.state.windows import Window
 
 SPAN = Span(SourceFile("a.kav", ""), 0, 0)
 DAY = 86_400_000_000_000
@@ -56,9 +59,9 @@ class Bench:
     def enter(self, tokens: int = 0) -> Entrant | str:
         entrant = Entrant(self.agent, self.limit, largest_tokens("a", 10), False, tokens)
         verdict = self.admission.enter(entrant)
-        if isinstance(verdict, Rule):
-            return self.ledger.refuse(verdict)
-        return entrant if verdict == "through" else "wait"
+        if isinstance(verdict, Refused):
+            return verdict.reason
+        return "wait" if verdict == "wait" else entrant
 
 
 def test_a_window_is_half_open() -> None:
@@ -87,7 +90,7 @@ def test_bounds(strict: bool, amount: int, passes: bool) -> None:
 
 def test_totals_are_exact_far_beyond_64_bits() -> None:
     most = 2**63 - 1
-    window = Window(DAY, 0)
+    window = Window(Name("A", "P.f", "r", DAY, False))
     for _ in range(10):
         window.add(0, most)
     assert window.total == 10 * most

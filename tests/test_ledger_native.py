@@ -11,6 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from kavachc.bindings.abi import Mode, RuleKind
 from kavachc.bindings.descriptors import Agent, Limit, Rule
+from kavachc.interpreter.show import show_float
 from native_program import Body, MemoryHost, Program, run
 
 DAY = 86_400 * 1_000_000_000
@@ -42,7 +43,9 @@ class PlainWindow:
 
     def report(self, now_ns: int) -> str:
         times = ", ".join(str(at) for at, _ in self.inside(now_ns))
-        return f"entries {len(self.inside(now_ns))} total {self.total(now_ns)} times [{times}]"
+        total = self.total(now_ns)
+        shown = show_float(total) if isinstance(total, float) else str(total)
+        return f"entries {len(self.inside(now_ns))} total {shown} times [{times}]"
 
 
 def window_rules(kind: RuleKind, amounts: st.SearchStrategy[Any]) -> st.SearchStrategy[Rule]:

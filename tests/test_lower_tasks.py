@@ -144,30 +144,48 @@ def test_a_limit_visits_its_rules_in_order_and_refuses_with_the_first_broken_one
           %5: bool = limit.count 2
           branch %5 passed2 refused2
         passed2:
-          limit.commit
-          %6: $Payments = capability.payload %capability
-          %7: outcome<nothing, $PayError> = call.capability Payments 0 %6, %order, %amount
-          %8: int = outcome.status %7
-          switch %8 [0: ok] failed
+          %6: outcome<answer> = limit.commit
+          %7: int = outcome.status %6
+          switch %7 [0: ok] cancelled
         ok:
-          %9: nothing = outcome.value %7
-          return %9
+          %8: answer = outcome.value %6
+          %9: int = answer.kind %8
+          %10: string = answer.text %8
+          switch %9 [0: recorded] unrecorded
+        recorded:
+          release %10
+          %11: $Payments = capability.payload %capability
+          %12: outcome<nothing, $PayError> = call.capability Payments 0 %11, %order, %amount
+          %13: int = outcome.status %12
+          switch %13 [0: ok1, 1: failed] cancelled1
+        ok1:
+          %14: nothing = outcome.value %12
+          return %14
         failed:
-          %10: $PayError = outcome.error %7
-          fail %10
-        refused2:
-          %11: string = limit.refuse 2
-          %12: $PayError = variant.make 1 %11
-          fail %12
-        refused1:
-          %13: string = limit.refuse 1
-          %14: $PayError = variant.make 1 %13
-          fail %14
-        refused:
-          %15: string = limit.refuse 0
-          %16: $PayError = variant.make 1 %15
+          %15: $PayError = outcome.error %12
+          fail %15
+        cancelled1:
+          outcome.none %12
+          return.cancelled
+        unrecorded:
+          %16: $PayError = variant.make 1 %10
           fail %16
-        """)
+        cancelled:
+          outcome.none %6
+          return.cancelled
+        refused2:
+          %17: string = limit.refuse 2
+          %18: $PayError = variant.make 1 %17
+          fail %18
+        refused1:
+          %19: string = limit.refuse 1
+          %20: $PayError = variant.make 1 %19
+          fail %20
+        refused:
+          %21: string = limit.refuse 0
+          %22: $PayError = variant.make 1 %21
+          fail %22
+    """)
 
 
 def test_a_method_without_a_limit_passes_through() -> None:

@@ -33,6 +33,12 @@ _file = click.argument("file", metavar="FILE")
 def _run_options(command: Command) -> Command:
     for option in (
         click.argument("arguments", nargs=-1, metavar="[-- ARGS]"),
+        click.option(
+            "--state-file",
+            metavar="FILE",
+            envvar="KAVACH_STATE_FILE",
+            help="Keep the windows of limits in FILE, across restarts and for several processes.",
+        ),
         click.option("--report", metavar="FILE", help="Write live blocks and the ledger to FILE at the end."),
         click.option(
             "--virtual-time", is_flag=True, help="Time passes only by sleeping; needs a test model or a dry run."
@@ -67,11 +73,12 @@ def run(
     test_model: str | None,
     virtual_time: bool,
     report: str | None,
+    state_file: str | None,
     arguments: tuple[str, ...],
     level: int,
 ) -> None:
     """Compile FILE and run it in this process."""
-    _leave(Compilation(file).run(RunOptions(dry_run, virtual_time, test_model, report), level))
+    _leave(Compilation(file).run(RunOptions(dry_run, virtual_time, test_model, report, state_file), level))
 
 
 @cli.command()
@@ -84,12 +91,13 @@ def interp(
     test_model: str | None,
     virtual_time: bool,
     report: str | None,
+    state_file: str | None,
     arguments: tuple[str, ...],
     level: int,
     host: HostKind,
 ) -> None:
     """Interpret FILE; `--host` chooses the plain-Python runtime or the native one. -O changes nothing here."""
-    _leave(Compilation(file).interpret(RunOptions(dry_run, virtual_time, test_model, report), host))
+    _leave(Compilation(file).interpret(RunOptions(dry_run, virtual_time, test_model, report, state_file), host))
 
 
 @cli.command()

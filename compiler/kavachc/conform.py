@@ -15,7 +15,7 @@ from pathlib import Path
 from kavachc.diagnostics.diagnostic import CompileErrors
 from kavachc.diagnostics.render import render_all
 from kavachc.driver import Compilation
-from kavachc.engines import ENGINES, Engine, Result, run_engine, skip_reason
+from kavachc.engines import ENGINES, Engine, Result, run_engine_often, skip_reason
 from kavachc.errors import ToolError
 from kavachc.golden import Golden, GoldenError, read_golden
 from kavachc.options import RunOptions
@@ -85,7 +85,7 @@ def _conform_file(file: Path, options: RunOptions, title: str) -> bool:
             _print_row("compiler", "refuses it as the golden says" if not difference else "differs")
             print("".join(difference), end="")
             return not difference
-        return _compare(title, compilation, golden_options, golden_expectation(golden))
+        return _compare(title, compilation, golden_options, golden_expectation(golden), golden.run_count)
 
 
 @contextmanager
@@ -115,7 +115,9 @@ def golden_expectation(golden: Golden) -> Expectation:
     )
 
 
-def _compare(title: str, compilation: Compilation, options: RunOptions, expected: Expectation | None) -> bool:
+def _compare(
+    title: str, compilation: Compilation, options: RunOptions, expected: Expectation | None, runs: int = 1
+) -> bool:
     print(title)
     agreed = True
     differences: list[str] = []
@@ -125,7 +127,7 @@ def _compare(title: str, compilation: Compilation, options: RunOptions, expected
             _print_row(engine.name, f"skipped: {reason}")
             continue
         _show_progress(engine.name)
-        result = run_engine(engine, compilation, options)
+        result = run_engine_often(engine, compilation, options, runs)
         if expected is None:
             expected = Expectation(engine.name, result.stdout, result.stderr, result.status, result.ledger)
         wrong = compare_result(engine, expected, result, options)

@@ -93,6 +93,16 @@ def run_engine(
         return _with_report(result, report)
 
 
+def run_engine_often(engine: Engine, compilation: Compilation, options: RunOptions, count: int) -> Result:
+    """Runs it `count` times: with a state file, on one that is new at first. What comes out, one after another."""
+    if options.state_file is not None and Path(options.state_file).is_file():
+        Path(options.state_file).unlink()
+    results = [run_engine(engine, compilation, options) for _ in range(count)]
+    stdout = "".join(result.stdout for result in results)
+    stderr = "".join(result.stderr for result in results)
+    return replace(results[-1], stdout=stdout, stderr=stderr)
+
+
 def _action(engine: Engine, compilation: Compilation, options: RunOptions) -> Callable[[], int]:
     if engine.kind == "run":
         compilation.optimise(engine.level)

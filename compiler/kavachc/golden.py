@@ -1,7 +1,10 @@
 """Golden files: a program, how to run it, and what must come out, in one text file.
 
     shows: 8.3.sum, 8.3.order          the spec rules that it shows
-    options: virtual-time              dry-run, virtual-time (a [model] section implies test-model)
+    options: virtual-time              dry-run, virtual-time (a [model] section implies test-model), state-file,
+                                       state-file:PATH for one that cannot be made
+    runs: 2                            run so often on one state file: what comes out one after another, status and
+                                       report of the last
     functions: half, main              [ir] and [opt] hold only these
     [source]
     fn main() { print("a") }
@@ -22,8 +25,9 @@ from pathlib import Path
 from kavachc.options import RunOptions
 
 SECTIONS = ("source", "model", "out", "err", "errors", "exit", "ir", "opt", "typed", "report")
-HEADER_KEYS = ("shows", "options", "functions", "note")
-OPTION_WORDS = ("dry-run", "virtual-time")
+STATE_FILE = "windows.state"
+HEADER_KEYS = ("shows", "options", "runs", "functions", "note")
+OPTION_WORDS = ("dry-run", "virtual-time", "state-file")
 
 
 class GoldenError(Exception):
@@ -54,6 +58,7 @@ class Golden:
             dry_run="dry-run" in self.option_words,
             virtual_time="virtual-time" in self.option_words,
             test_model=model_path,
+            state_file=self.state_file,
         )
 
     def stage_text(self, emitted: str) -> str:
@@ -63,6 +68,18 @@ class Golden:
             return emitted
         parts = [part.rstrip("\n") + "\n" for part in emitted.split("\n\n")]
         return "\n".join(part for name in names for part in parts if part.startswith(f"function {name}("))
+
+    @property
+    def state_file(self) -> str | None:
+        for word in self.option_words:
+            name, _, path = word.partition(":")
+            if name == "state-file":
+                return path or STATE_FILE
+        return None
+
+    @property
+    def run_count(self) -> int:
+        return int(self.header.get("runs", "1"))
 
     @property
     def runs(self) -> bool:
@@ -101,6 +118,6 @@ def read_golden(path: Path) -> Golden:
     if "source" not in sections:
         raise GoldenError(f"{path}: no [source] section")
     for option in golden.option_words:
-        if option not in OPTION_WORDS:
+        if option.partition(":")[0] not in OPTION_WORDS:
             raise GoldenError(f"{path}: `{option}` is not one of the options {', '.join(OPTION_WORDS)}")
     return golden

@@ -7,12 +7,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """`test_model` and `report` are paths, or None (scripted-model.md, spec report)."""
+    """`test_model`, `report` and `state_file` are paths, or None (docs/test-model.md, docs/spec.md,
+    docs/state-file.md)."""
 
     dry_run: bool = False
     virtual_time: bool = False
     test_model: str | None = None
     report: str | None = None
+    state_file: str | None = None
 
     def environment(self) -> dict[str, str]:
         """The variables that tell a built binary the same."""
@@ -25,4 +27,6 @@ class RunOptions:
             variables["KAVACH_TEST_MODEL"] = self.test_model
         if self.report is not None:
             variables["KAVACH_REPORT"] = self.report
+        if self.state_file is not None:
+            variables["KAVACH_STATE_FILE"] = self.state_file
         return variables

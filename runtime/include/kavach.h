@@ -145,13 +145,14 @@ bool kv_limit_condition(int64_t rule, bool holds);
 bool kv_limit_sum_int(int64_t rule, int64_t amount);
 bool kv_limit_sum_float(int64_t rule, double amount);
 bool kv_limit_count(int64_t rule);
-void kv_limit_commit(void);                      /* every rule let it pass: record them all */
 kv_string *kv_limit_refuse(int64_t rule);        /* nothing is recorded; the reason, `limit broken: …` */
+/* kv_limit_commit, below: every rule let it pass: record them all. With a state file it is a wait, until that is durable. */
 
 /* ---- ask. `agent` is the index of the agent whose handler this runs for, or -1. ---- */
 typedef enum kv_answer_kind { KV_ANSWERED = 0, KV_NO_KEY = 1, KV_FAILED_ASK = 2, KV_INVALID_OUTPUT = 3, KV_DENIED = 4 } kv_answer_kind;
 typedef struct kv_answer { int64_t kind; int64_t status; kv_string *text; } kv_answer;
 /* text: the answer's JSON, already found to fit `type` | the variable | the message | the last answer | the reason */
+bool kv_limit_commit(kv_answer *out, kv_coroutine self); /* KV_ANSWERED with an empty text: recorded; KV_DENIED: the reason */
 bool kv_ask(int64_t agent, const kv_type *type, const kv_string *prompt, kv_answer *out, kv_coroutine self);
 void kv_decode(const kv_type *type, const kv_string *json, void *out); /* json that kv_ask answered; the value is owned */
 
@@ -176,6 +177,7 @@ typedef struct kv_options {
   int32_t dry_run; int32_t virtual_time;
   kv_text_view test_model;                       /* a path, bytes NULL for none */
   kv_text_view report;                           /* a path to write the report to at exit (live blocks, ledger), bytes NULL for none */
+  kv_text_view state_file;                       /* the path of the state file (docs/state-file.md), bytes NULL for none */
 } kv_options;
 
 /* ---- The program: emitted by the compiler as `kv_program`; the standalone start code runs it ---- */
@@ -192,5 +194,5 @@ int32_t kv_run(const kv_program *program, const kv_host *host, const kv_options 
 void kv_ledger_part(int32_t moment);
 void kv_model_part(int32_t moment);
 /* `_start` of a standalone binary (only in that build): fills a native kv_host, reads KAVACH_DRY_RUN, KAVACH_TEST_MODEL,
- * KAVACH_VIRTUAL_TIME, KAVACH_REPORT, runs kv_program on a stack of 1 GiB reserved address space with a guard page. */
+ * KAVACH_VIRTUAL_TIME, KAVACH_REPORT, KAVACH_STATE_FILE, runs kv_program on a stack of 1 GiB reserved address space with a guard page. */
 #endif

@@ -322,6 +322,7 @@ pub const Options = extern struct {
     virtual_time: i32 = 0,
     test_model: TextView = .{},
     report: TextView = .{},
+    state_file: TextView = .{},
 };
 
 pub const PartFn = *const fn (moment: i32) callconv(.c) void;
@@ -373,6 +374,6 @@ comptime {
     check(Agent, 72, .{ .model_name = 16, .max_tokens = 32, .provider = 40, .asks_under_way = 44, .mode = 48, .ai_limit = 52, .limits = 56, .limit_count = 64 });
     check(Answer, 24, .{ .status = 8, .text = 16 });
     check(Host, 96, .{ .write = 8, .is_terminal = 16, .monotonic_ns = 24, .utc_ns = 32, .random = 40, .sleep = 48, .environment = 56, .read_file = 64, .write_file = 72, .exit = 80, .send = 88 });
-    check(Options, 40, .{ .virtual_time = 4, .test_model = 8, .report = 24 });
+    check(Options, 56, .{ .virtual_time = 4, .test_model = 8, .report = 24, .state_file = 40 });
     check(Program, 56, .{ .@"resume" = 8, .call_depth = 16, .agents = 24, .agent_count = 32, .ledger_part = 40, .model_part = 48 });
 }

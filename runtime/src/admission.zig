@@ -4,10 +4,11 @@
 const std = @import("std");
 const abi = @import("abi.zig");
 const host = @import("host.zig");
+const journal = @import("journal.zig");
 const ledger = @import("ledger.zig");
 const memory = @import("memory.zig");
 const panic = @import("panic.zig");
-const window = @import("window.zig");
+const windows = @import("windows.zig");
 const assert = std.debug.assert;
 
 /// UnderWay.Largest: an ask takes at most so many tries.
@@ -47,6 +48,8 @@ pub const Entrant = struct {
     estimate: i64,
     is_dry_run: bool,
     is_under_way: bool = false,
+    /// Names what it reserved in the state file; 0 without one.
+    reference: u64 = 0,
 
     pub fn init(agent: usize, prompt_length: i64, is_dry_run: bool) Entrant {
         const program_agent = &host.program.?.agentSlice()[agent];
@@ -62,8 +65,9 @@ pub const Entrant = struct {
         return &host.program.?.agentSlice()[entrant.agent];
     }
 
-    /// Checks the rules from the first on; on `let_through`, the ask is under way.
-    pub fn enter(entrant: *Entrant) Verdict {
+    /// Checks the rules from the first on; on `let_through`, the ask is under way, and `recorded` is what the windows
+    /// hold of it.
+    pub fn enter(entrant: *Entrant, recorded: *[]const journal.Record) Verdict {
         assert(!entrant.is_under_way);
         const agent = entrant.programAgent();
         const others = &under_way[entrant.agent];
@@ -71,7 +75,7 @@ pub const Entrant = struct {
         for (agent.limitSlice()[entrant.limit].ruleSlice(), 0..) |*rule, index| {
             const passes = switch (rule.kind) {
                 .count => ledger.checkInt(index, 1),
-                .tokens => switch (tokensState(agent, rule, ledger.tokensWindow(index), others.*, entrant.estimate)) {
+                .tokens => switch (tokensState(agent, rule, ledger.answered(index), others.*, entrant.estimate)) {
                     .within => true,
                     .broken => ledger.broken(rule),
                     .unknown => {
@@ -83,22 +87,38 @@ pub const Entrant = struct {
             };
             if (!passes) return .{ .denied = ledger.refuse(index) };
         }
-        ledger.commit();
+        entrant.reserve();
+        recorded.* = ledger.commit(entrant.reference);
         others.count += 1;
         others.estimate += entrant.estimate;
         entrant.is_under_way = true;
         return .let_through;
     }
 
-    /// The ask has ended, having taken `tokens`, or was cancelled.
-    pub fn leave(entrant: *Entrant, tokens: i64, is_cancelled: bool) void {
+    /// Until it tells what it took, an ask counts in the state file as one that was cancelled would.
+    fn reserve(entrant: *Entrant) void {
+        entrant.reference = 0;
+        if (!journal.journal.is_active or entrant.is_dry_run) return;
+        entrant.reference = journal.newReference();
+        for (entrant.programAgent().limitSlice()[entrant.limit].ruleSlice(), 0..) |*rule, index| {
+            if (rule.kind == .tokens) ledger.reserve(index, likelyTokens(entrant, ledger.answered(index)));
+        }
+    }
+
+    /// What was recorded was taken back.
+    pub fn leaveUnrecorded(entrant: *Entrant) void {
         assert(entrant.is_under_way);
         entrant.is_under_way = false;
         const others = &under_way[entrant.agent];
         others.count -= 1;
         others.estimate -= entrant.estimate;
+    }
+
+    /// The ask has ended, having taken `tokens`, or was cancelled.
+    pub fn leave(entrant: *Entrant, tokens: i64, is_cancelled: bool) void {
+        entrant.leaveUnrecorded();
         const left: Left = .{ .entrant = entrant, .tokens = tokens, .is_cancelled = is_cancelled };
-        ledger.recordTokens(entrant.agent, entrant.limit, &left, Left.amount);
+        ledger.recordTokens(entrant.agent, entrant.limit, entrant.reference, &left, Left.amount);
     }
 };
 
@@ -108,21 +128,21 @@ const Left = struct {
     is_cancelled: bool,
 
     /// A cancelled ask may still be billed, so its estimate stays. In a dry run nothing was sent.
-    fn amount(context: *const anyopaque, answered: *const window.IntWindow) i64 {
+    fn amount(context: *const anyopaque, answered: windows.Answered) i64 {
         const left: *const Left = @ptrCast(@alignCast(context));
-        if (!left.is_cancelled or left.entrant.is_dry_run) return left.tokens;
-        return switch (left.entrant.programAgent().asks_under_way) {
-            .largest => left.entrant.estimate,
-            .not_counted => left.tokens,
-            .average => {
-                if (answered.count == 0) return left.entrant.estimate;
-                const count: i128 = @intCast(answered.count);
-                // No larger than the largest entry, so it fits.
-                return @intCast(@divFloor(answered.sum + count - 1, count));
-            },
-        };
+        const way = left.entrant.programAgent().asks_under_way;
+        if (!left.is_cancelled or left.entrant.is_dry_run or way == .not_counted) return left.tokens;
+        return likelyTokens(left.entrant, answered);
     }
 };
+
+/// What an ask counts as whose size will never be known.
+fn likelyTokens(entrant: *const Entrant, answered: windows.Answered) i64 {
+    if (entrant.programAgent().asks_under_way == .largest or answered.count == 0) return entrant.estimate;
+    const count: i128 = @intCast(answered.count);
+    // No larger than the largest entry, so it fits.
+    return @intCast(@divFloor(answered.sum + count - 1, count));
+}
 
 /// 3 × (the prompt's bytes + max_tokens), or the largest Int where that does not fit: no token is shorter than a byte.
 pub fn largestTokens(prompt_length: i64, max_tokens: i64) i64 {
@@ -132,7 +152,7 @@ pub fn largestTokens(prompt_length: i64, max_tokens: i64) i64 {
 
 const TokensState = enum { within, broken, unknown };
 
-fn tokensState(agent: *const abi.Agent, rule: *const abi.Rule, answered: *const window.IntWindow, others: UnderWay, estimate: i64) TokensState {
+fn tokensState(agent: *const abi.Agent, rule: *const abi.Rule, answered: windows.Answered, others: UnderWay, estimate: i64) TokensState {
     const may_wait = agent.mode == .enforce;
     const is_within = switch (agent.asks_under_way) {
         .not_counted => ledger.isWithin(rule, answered.sum),

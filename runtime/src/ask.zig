@@ -8,6 +8,7 @@ const admission = @import("admission.zig");
 const allocator = @import("allocator.zig").runtime;
 const decode = @import("decode.zig");
 const host = @import("host.zig");
+const journal = @import("journal.zig");
 const json_check = @import("json_check.zig");
 const ledger = @import("ledger.zig");
 const memory = @import("memory.zig");
@@ -25,7 +26,7 @@ const assert = std.debug.assert;
 const try_count_max = 3;
 const unreachable_provider_message = "this version of kavachc cannot reach a provider yet: use a test model or a dry run";
 
-const Step = enum { at_the_limit, dry_run, sent, before_send };
+const Step = enum { at_the_limit, recording, dry_run, sent, before_send };
 const Progress = enum { waits, ended };
 
 const Ask = struct {
@@ -36,6 +37,8 @@ const Ask = struct {
     /// Null for an ask outside agents, or of an agent without `limit Ai`.
     entrant: ?admission.Entrant,
     step: Step = .at_the_limit,
+    /// For `recording`: what became of it.
+    verdict: journal.Verdict = .again,
     request: transport.Request = undefined,
     /// For `before_send` and `dry_run`.
     timer: scheduler.Timer = .{ .callback = timerFired },
@@ -149,6 +152,7 @@ fn turn(task: *scheduler.Task) bool {
     }
     const progress = switch (ask.step) {
         .at_the_limit => enter(ask),
+        .recording => takeVerdict(ask),
         .dry_run => answerDryRun(ask),
         .before_send => send(ask),
         .sent => takeReply(ask, client.transport.?.take(&ask.request)),
@@ -167,6 +171,11 @@ fn callOff(task: *scheduler.Task) void {
     const ask: *Ask = @ptrCast(@alignCast(task.wait_context.?));
     switch (ask.step) {
         .at_the_limit => if (ask.is_waiter) client.waiters[ask.entrant.?.agent].remove(ask),
+        .recording => {
+            // What was recorded stays, and what it reserved is settled as for any cancelled ask.
+            journal.forget(ask);
+            if (ask.verdict == .refused) string.release(ask.verdict.refused);
+        },
         .dry_run, .before_send => scheduler.removeTimer(&ask.timer),
         .sent => client.transport.?.abandon(&ask.request),
     }
@@ -179,8 +188,14 @@ fn callOff(task: *scheduler.Task) void {
 fn enter(ask: *Ask) Progress {
     ask.step = .at_the_limit;
     if (ask.entrant) |*entrant| {
-        switch (entrant.enter()) {
-            .let_through => {},
+        var records: []const journal.Record = &.{};
+        switch (entrant.enter(&records)) {
+            .let_through => if (journal.journal.is_active and records.len > 0) {
+                ask.step = .recording;
+                ask.verdict = .again;
+                journal.submit(waiterOf(ask), records);
+                return .waits;
+            },
             .wait => {
                 client.waiters[entrant.agent].append(ask);
                 return .waits;
@@ -188,10 +203,53 @@ fn enter(ask: *Ask) Progress {
             .denied => |reason| return end(ask, .denied, 0, reason),
         }
     }
+    return go(ask);
+}
+
+/// The limit has let it through, and that is durable.
+fn go(ask: *Ask) Progress {
     if (!client.is_dry_run) return send(ask);
     ask.step = .dry_run;
     scheduler.addTimer(&ask.timer, scheduler.nowMonotonic());
     return .waits;
+}
+
+fn waiterOf(ask: *Ask) journal.Waiter {
+    return .{ .context = ask, .finish = recordingEnded, .undo = undoEntering, .again = enterAgain };
+}
+
+fn recordingEnded(context: *anyopaque, verdict: journal.Verdict) void {
+    const ask: *Ask = @ptrCast(@alignCast(context));
+    assert(ask.step == .recording);
+    ask.verdict = verdict;
+    scheduler.wake(ask.task);
+}
+
+fn undoEntering(context: *anyopaque) void {
+    const ask: *Ask = @ptrCast(@alignCast(context));
+    ask.entrant.?.leaveUnrecorded();
+    wakeWaiters(&client.waiters[ask.entrant.?.agent]);
+}
+
+fn enterAgain(context: *anyopaque, _: []const journal.Record) ?journal.Verdict {
+    const ask: *Ask = @ptrCast(@alignCast(context));
+    var records: []const journal.Record = &.{};
+    switch (ask.entrant.?.enter(&records)) {
+        .let_through => {
+            journal.submit(waiterOf(ask), records);
+            return null;
+        },
+        .wait => return .again,
+        .denied => |reason| return .{ .refused = reason },
+    }
+}
+
+fn takeVerdict(ask: *Ask) Progress {
+    return switch (ask.verdict) {
+        .recorded => go(ask),
+        .again => enter(ask),
+        .refused => |reason| end(ask, .denied, 0, reason),
+    };
 }
 
 fn send(ask: *Ask) Progress {

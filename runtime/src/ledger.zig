@@ -6,49 +6,39 @@
 
 const std = @import("std");
 const abi = @import("abi.zig");
+const allocator = @import("allocator.zig").runtime;
+const commits = @import("commits.zig");
+const format = @import("state_format.zig");
 const host = @import("host.zig");
+const journal = @import("journal.zig");
 const memory = @import("memory.zig");
 const report = @import("report.zig");
 const scheduler = @import("scheduler.zig");
 const show = @import("show.zig");
 const string = @import("string.zig");
 const text = @import("text.zig");
-const window = @import("window.zig");
+const windows = @import("windows.zig");
 const assert = std.debug.assert;
 
 const RuleState = struct {
     rule: *const abi.Rule,
-    window: union(enum) { none, int: window.IntWindow, float: window.FloatWindow },
+    /// Null for a condition, and for a rule with a key before its key is known.
+    window: ?*windows.Window = null,
     /// What `commit` will record, once the rule has let the call pass.
-    pending: union(enum) { none, int: i64, float: f64 } = .none,
-
-    fn init(rule: *const abi.Rule) RuleState {
-        return .{ .rule = rule, .window = switch (rule.kind) {
-            .condition => .none,
-            .sum_int, .count, .tokens => .{ .int = .init(rule.window_ns) },
-            .sum_float => .{ .float = .init(rule.window_ns) },
-        } };
-    }
-
-    fn deinit(state: *RuleState) void {
-        switch (state.window) {
-            .none => {},
-            inline else => |*each| each.deinit(),
-        }
-    }
-
-    fn expire(state: *RuleState, now_ns: i64) void {
-        switch (state.window) {
-            .none => {},
-            inline else => |*each| each.expire(now_ns),
-        }
-    }
+    pending: union(enum) { none, entry: windows.Amount, reserve: i64 } = .none,
 };
 
 /// A call between `begin` and `commit` or `refuse`.
-const Check = struct { agent: *const abi.Agent, limit: *const abi.Limit, rules: []RuleState, now_ns: i64 };
+const Check = struct {
+    agent: *const abi.Agent,
+    limit: *const abi.Limit,
+    agent_number: usize,
+    limit_number: usize,
+    rules: []RuleState,
+    now_ns: i64,
+};
 
-const Ledger = struct {
+pub const Ledger = struct {
     started: bool = false,
     rules: []RuleState = &.{},
     /// The place in `rules` of the first rule of each limit, limits counted through all agents, and of the end.
@@ -57,8 +47,15 @@ const Ledger = struct {
     agent_starts: []usize = &.{},
     check: ?Check = null,
     latest_ns: i64 = 0,
+    table: windows.Table = .{},
+    /// Of the call that is being committed.
+    records: std.ArrayList(journal.Record) = .empty,
 };
-var ledger: Ledger = .{};
+pub var ledger: Ledger = .{};
+
+pub fn table() *windows.Table {
+    return &ledger.table;
+}
 
 // ---- The part's beginning and end
 
@@ -68,9 +65,16 @@ pub export fn kv_ledger_part(moment: i32) callconv(.c) void {
     stop();
 }
 
-/// Makes the windows; does nothing when they are made already.
+/// Makes the windows and opens the state file; does nothing when that is done already.
 pub fn start() void {
     if (ledger.started) return;
+    make();
+    report.ledger_lines = appendReport;
+    journal.start();
+}
+
+/// The windows of the program's rules, empty.
+pub fn make() void {
     const agents = host.program.?.agentSlice();
     var limit_count: usize = 0;
     var rule_count: usize = 0;
@@ -91,24 +95,76 @@ pub fn start() void {
         for (agent.limitSlice()) |*limit| {
             ledger.limit_starts[limit_count] = rule_count;
             limit_count += 1;
-            for (limit.ruleSlice()) |*rule| {
-                ledger.rules[rule_count] = .init(rule);
+            for (limit.ruleSlice(), 0..) |*rule, index| {
+                ledger.rules[rule_count] = .{ .rule = rule, .window = pinnedWindow(agent, limit, index) };
                 rule_count += 1;
             }
         }
     }
     ledger.limit_starts[limit_count] = rule_count;
     assert(rule_count == ledger.rules.len);
-    report.ledger_lines = appendReport;
 }
 
-fn stop() void {
+pub fn stop() void {
     if (!ledger.started) return;
-    for (ledger.rules) |*state| state.deinit();
+    journal.stop();
+    discard();
+}
+
+pub fn discard() void {
+    ledger.table.deinit();
+    ledger.records.deinit(allocator);
     memory.freeSlice(RuleState, ledger.rules);
     memory.freeSlice(usize, ledger.limit_starts);
     memory.freeSlice(usize, ledger.agent_starts);
     ledger = .{};
+}
+
+fn pinnedWindow(agent: *const abi.Agent, limit: *const abi.Limit, rule: usize) ?*windows.Window {
+    var buffer: RuleTextBuffer = undefined;
+    const name = nameOf(agent, limit, rule, &buffer);
+    if (limit.ruleSlice()[rule].kind == .condition) return null;
+    const window = ledger.table.get(&name);
+    window.is_pinned = true;
+    return window;
+}
+
+const RuleTextBuffer = [4096]u8;
+
+/// Agent, target and text name a rule. Of two with one text in one limit, the second is told apart by its number.
+fn nameOf(agent: *const abi.Agent, limit: *const abi.Limit, index: usize, buffer: *RuleTextBuffer) format.Name {
+    const rules = limit.ruleSlice();
+    const rule_text = rules[index].text.slice();
+    var occurrence: usize = 1;
+    for (rules[0..index]) |*earlier| {
+        if (std.mem.eql(u8, earlier.text.slice(), rule_text)) occurrence += 1;
+    }
+    const shown = if (occurrence == 1) rule_text else std.fmt.bufPrint(buffer, "{s} ({d})", .{ rule_text, occurrence }) catch rule_text;
+    return .{
+        .agent = agent.name.slice(),
+        .target = limit.target.slice(),
+        .rule = shown,
+        .length_ns = rules[index].window_ns,
+        .is_float = rules[index].kind == .sum_float,
+    };
+}
+
+/// Whether the program has the limit that a window is of, and no such rule in it.
+pub fn isChanged(name: *const format.Name) bool {
+    var has_limit = false;
+    var buffer: RuleTextBuffer = undefined;
+    for (host.program.?.agentSlice()) |*agent| {
+        for (agent.limitSlice()) |*limit| {
+            if (!std.mem.eql(u8, agent.name.slice(), name.agent) or !std.mem.eql(u8, limit.target.slice(), name.target)) continue;
+            has_limit = true;
+            for (0..limit.ruleSlice().len) |index| {
+                const own = nameOf(agent, limit, index, &buffer);
+                if (limit.ruleSlice()[index].kind == .condition or !std.mem.eql(u8, own.rule, name.rule)) continue;
+                if (own.length_ns == name.length_ns and own.is_float == name.is_float) return false;
+            }
+        }
+    }
+    return has_limit;
 }
 
 // ---- One call
@@ -120,13 +176,15 @@ pub fn begin(agent: usize, limit: usize) void {
     ledger.check = .{
         .agent = program_agent,
         .limit = &program_agent.limitSlice()[limit],
+        .agent_number = agent,
+        .limit_number = limit,
         .rules = ledger.rules[ledger.limit_starts[number]..ledger.limit_starts[number + 1]],
         .now_ns = now(),
     };
 }
 
 /// Windows never see the time go back, whatever a host's clock does.
-fn now() i64 {
+pub fn now() i64 {
     ledger.latest_ns = @max(ledger.latest_ns, scheduler.nowMonotonic());
     return ledger.latest_ns;
 }
@@ -135,7 +193,7 @@ fn ruleState(rule: usize) *RuleState {
     const check = &ledger.check.?;
     const state = &check.rules[rule];
     assert(state.pending == .none);
-    state.expire(check.now_ns);
+    if (state.window) |window| window.expire(check.now_ns);
     return state;
 }
 
@@ -150,9 +208,8 @@ pub fn checkInt(rule: usize, amount: i64) bool {
     const state = ruleState(rule);
     assert(state.rule.kind == .sum_int or state.rule.kind == .count);
     const counted = @max(0, amount);
-    const total = state.window.int.sum + counted;
-    state.pending = .{ .int = counted };
-    return isWithin(state.rule, total) or broken(state.rule);
+    state.pending = .{ .entry = .{ .int = counted } };
+    return fits(state) or broken(state.rule);
 }
 
 pub fn checkFloat(rule: usize, amount: f64) bool {
@@ -160,11 +217,20 @@ pub fn checkFloat(rule: usize, amount: f64) bool {
     assert(state.rule.kind == .sum_float);
     // NaN is refused; where nothing is refused (Observe) it must not make every later total NaN.
     const counted: f64 = if (amount > 0) amount else 0;
-    const total = state.window.float.sum + counted;
-    state.pending = .{ .float = counted };
-    const bound = state.rule.bound_float;
-    const is_within = if (state.rule.strict != 0) total < bound else total <= bound;
-    return (is_within and !std.math.isNan(amount)) or broken(state.rule);
+    state.pending = .{ .entry = .{ .float = counted } };
+    return (fits(state) and !std.math.isNan(amount)) or broken(state.rule);
+}
+
+/// Whether the total with what is pending is within the bound.
+fn fits(state: *const RuleState) bool {
+    const rule = state.rule;
+    switch (state.pending.entry) {
+        .int => |amount| return isWithin(rule, state.window.?.amounts.int.sum + amount),
+        .float => |amount| {
+            const total = state.window.?.amounts.float.sum + amount;
+            return if (rule.strict != 0) total < rule.bound_float else total <= rule.bound_float;
+        },
+    }
 }
 
 pub fn isWithin(rule: *const abi.Rule, total: i128) bool {
@@ -188,17 +254,33 @@ pub fn broken(rule: *const abi.Rule) bool {
     return true;
 }
 
-pub fn commit() void {
+/// Records the call in the windows. Its records are valid until the next call.
+pub fn commit(reference: u64) []const journal.Record {
     const check = ledger.check.?;
-    for (check.rules) |*state| {
+    ledger.records.clearRetainingCapacity();
+    for (check.rules, 0..) |*state, rule| {
         switch (state.pending) {
-            .none => {},
-            .int => |amount| state.window.int.add(check.now_ns, amount),
-            .float => |amount| state.window.float.add(check.now_ns, amount),
+            .none => continue,
+            .entry => |amount| state.window.?.add(check.now_ns, amount),
+            .reserve => |amount| state.window.?.reservations.append(allocator, .{
+                .reference = reference,
+                .time_ns = check.now_ns,
+                .amount = amount,
+                .is_own = true,
+            }) catch unreachable,
         }
+        ledger.records.append(allocator, .{
+            .window = state.window.?,
+            .rule = rule,
+            .kind = if (state.pending == .entry) .entry else .reserve,
+            .time_ns = check.now_ns,
+            .amount = if (state.pending == .entry) state.pending.entry else .{ .int = state.pending.reserve },
+            .reference = if (state.pending == .entry) 0 else reference,
+        }) catch unreachable;
         state.pending = .none;
     }
     ledger.check = null;
+    return ledger.records.items;
 }
 
 /// Records nothing.
@@ -218,30 +300,64 @@ pub fn refuse(rule: usize) *abi.String {
     return reason;
 }
 
+/// A call that was recorded, and whose records were taken back: checks again what it then found, and records it.
+/// The reason when a rule refuses it now.
+pub fn commitAgain(agent: usize, limit: usize, records: []const journal.Record) union(enum) { records: []const journal.Record, refused: *abi.String } {
+    begin(agent, limit);
+    const check = &ledger.check.?;
+    for (records) |record| {
+        const state = ruleState(record.rule);
+        state.window = record.window;
+        record.window.expire(check.now_ns);
+        state.pending = .{ .entry = record.amount };
+        // In Observe mode nothing is refused, and a broken rule has been reported.
+        if (check.agent.mode == .enforce and !fits(state)) return .{ .refused = refuse(record.rule) };
+    }
+    return .{ .records = commit(0) };
+}
+
 // ---- For ask: the windows of `tokens` rules, which record when an ask ends
 
-/// The window of a `tokens` rule of the call that is being checked, without what has expired.
-pub fn tokensWindow(rule: usize) *const window.IntWindow {
+/// What the window of a `tokens` rule of the call that is being checked holds, without what has expired.
+pub fn answered(rule: usize) windows.Answered {
     const state = ruleState(rule);
     assert(state.rule.kind == .tokens);
-    return &state.window.int;
+    return state.window.?.answered();
+}
+
+/// What `commit` will reserve in the window of a `tokens` rule.
+pub fn reserve(rule: usize, amount: i64) void {
+    const state = ruleState(rule);
+    assert(state.rule.kind == .tokens and amount >= 0);
+    state.pending = .{ .reserve = amount };
 }
 
 /// What an ask leaves in the window of a `tokens` rule, given the window at this moment.
-pub const Amount = *const fn (context: *const anyopaque, answered: *const window.IntWindow) i64;
+pub const Amount = *const fn (context: *const anyopaque, found: windows.Answered) i64;
 
 /// Records an ask that has ended, in every `tokens` rule of the limit. An amount of 0 leaves no entry.
-pub fn recordTokens(agent: usize, limit: usize, context: *const anyopaque, amount: Amount) void {
+pub fn recordTokens(agent: usize, limit: usize, reference: u64, context: *const anyopaque, amount: Amount) void {
     begin(agent, limit);
     const check = ledger.check.?;
-    for (check.rules) |*state| {
+    for (check.rules, 0..) |*state, rule| {
         if (state.rule.kind != .tokens) continue;
-        state.expire(check.now_ns);
-        const tokens = amount(context, &state.window.int);
+        const window = state.window.?;
+        window.expire(check.now_ns);
+        const tokens = amount(context, window.answered());
         assert(tokens >= 0);
-        if (tokens > 0) state.pending = .{ .int = tokens };
+        if (tokens > 0) window.add(check.now_ns, .{ .int = tokens });
+        if (reference == 0) continue;
+        _ = window.removeReservation(reference);
+        journal.submitSettled(.{
+            .window = window,
+            .rule = rule,
+            .kind = .settle,
+            .time_ns = check.now_ns,
+            .amount = .{ .int = tokens },
+            .reference = reference,
+        });
     }
-    commit();
+    ledger.check = null;
 }
 
 // ---- The report
@@ -252,15 +368,14 @@ fn appendReport(lines: *abi.Text) void {
     for (host.program.?.agentSlice(), ledger.agent_starts) |*agent, agent_start| {
         for (agent.limitSlice(), agent_start..) |*limit, number| {
             for (ledger.rules[ledger.limit_starts[number]..ledger.limit_starts[number + 1]]) |*state| {
-                state.expire(now_ns);
-                if (state.window == .none) continue;
+                const each = state.window orelse continue;
+                each.expire(now_ns);
                 for ([_]abi.TextView{ agent.name, limit.target, state.rule.text }, [_][]const u8{ " ", " ", ": " }) |name, after| {
                     text.append(lines, name.slice());
                     text.append(lines, after);
                 }
-                switch (state.window) {
-                    .none => unreachable,
-                    inline else => |*each| appendWindow(lines, each),
+                switch (each.amounts) {
+                    inline else => |*amounts| appendWindow(lines, amounts),
                 }
             }
         }
@@ -306,8 +421,8 @@ pub export fn kv_limit_count(rule: i64) callconv(.c) bool {
     return checkInt(@intCast(rule), 1);
 }
 
-pub export fn kv_limit_commit() callconv(.c) void {
-    commit();
+pub export fn kv_limit_commit(out: *abi.Answer, self: abi.Coroutine) callconv(.c) bool {
+    return commits.commitCall(out, self);
 }
 
 pub export fn kv_limit_refuse(rule: i64) callconv(.c) *abi.String {

@@ -28,6 +28,7 @@ test {
     _ = @import("retry.zig");
     _ = @import("script_reader.zig");
     _ = @import("window.zig");
+    _ = @import("windows.zig");
     _ = @import("show_test.zig");
     _ = @import("timers.zig");
     _ = @import("value_test.zig");

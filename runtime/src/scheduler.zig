@@ -109,6 +109,15 @@ pub var external_work_count: usize = 0;
 /// (0: does not block; null: without end).
 pub var external_wait: ?*const fn (timeout_ns: ?i64) void = null;
 
+/// Called when every task that was ready has had its turn. The journal sets it, when there is a state file.
+pub var round_end: ?*const fn () void = null;
+
+fn endRound() void {
+    // Volatile as below: a program without limits must not link the ledger.
+    const hook: *volatile ?*const fn () void = &round_end;
+    if (hook.*) |call| call();
+}
+
 fn waitForExternal(timeout_ns: ?i64) void {
     // Volatile for the reason that report.zig gives: a program that never asks must not link the model client.
     const wait: *volatile ?*const fn (timeout_ns: ?i64) void = &external_wait;
@@ -186,6 +195,7 @@ pub fn reset() void {
     state = .{};
     external_work_count = 0;
     external_wait = null;
+    round_end = null;
 }
 
 /// Runs until every task has ended.
@@ -194,6 +204,7 @@ pub fn runAll() void {
         if (state.ready.length == 0) idle();
         var remaining = state.ready.length;
         while (remaining > 0) : (remaining -= 1) runTask(state.ready.pop());
+        endRound();
         if (external_work_count > 0) waitForExternal(0);
         if (!state.heap.isEmpty()) state.heap.fireDue(nowMonotonic());
     }

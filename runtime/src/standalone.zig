@@ -87,6 +87,7 @@ fn runProgram() callconv(.c) noreturn {
         .virtual_time = @intFromBool(isSet("KAVACH_VIRTUAL_TIME")),
         .test_model = pathOption("KAVACH_TEST_MODEL"),
         .report = pathOption("KAVACH_REPORT"),
+        .state_file = pathOption("KAVACH_STATE_FILE"),
     };
     const status = run.kv_run(&kv_program, &native.table, &options);
     std.debug.assert(status >= 0 and status <= 255);

@@ -67,6 +67,13 @@ pub fn Window(comptime Amount: type) type {
             window.sum += amount;
         }
 
+        /// Takes back the newest entry.
+        pub fn removeLast(window: *Self) void {
+            assert(window.count > 0);
+            window.count -= 1;
+            if (Amount == i64) window.sum -= window.ring[(window.oldest + window.count) & (window.ring.len - 1)].amount else window.fold();
+        }
+
         /// The entry at `index`, 0 for the oldest.
         pub fn at(window: *const Self, index: usize) Entry {
             assert(index < window.count);

@@ -66,6 +66,7 @@ class LoadedProgram:
             virtual_time=options.virtual_time,
             test_model=options.test_model,
             report=options.report,
+            state_file=options.state_file,
         )
         program = abi.Program.from_address(self.program_address)
         statuses: list[int] = []

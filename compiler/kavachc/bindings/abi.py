@@ -240,6 +240,7 @@ class Options(Structure):
         ("virtual_time", c_int32),
         ("test_model", TextView),
         ("report", TextView),
+        ("state_file", TextView),
     )
 
 
@@ -355,7 +356,7 @@ FUNCTIONS: Final[dict[str, tuple[Any, tuple[Any, ...]]]] = {
     "kv_limit_sum_int": (c_bool, (c_int64, c_int64)),
     "kv_limit_sum_float": (c_bool, (c_int64, c_double)),
     "kv_limit_count": (c_bool, (c_int64,)),
-    "kv_limit_commit": (None, ()),
+    "kv_limit_commit": (c_bool, (POINTER(Answer), Coroutine)),
     "kv_limit_refuse": (_string, (c_int64,)),
     # ask
     "kv_ask": (c_bool, (c_int64, _type, _string, POINTER(Answer), Coroutine)),

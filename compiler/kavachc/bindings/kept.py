@@ -43,5 +43,7 @@ class Kept:
         virtual_time: bool = False,
         test_model: str | bytes | None = None,
         report: str | bytes | None = None,
+        state_file: str | bytes | None = None,
     ) -> abi.Options:
-        return abi.Options(int(dry_run), int(virtual_time), self.text(test_model), self.text(report))
+        paths = (self.text(test_model), self.text(report), self.text(state_file))
+        return abi.Options(int(dry_run), int(virtual_time), *paths)

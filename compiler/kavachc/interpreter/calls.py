@@ -176,10 +176,16 @@ def _check_limit(
             value = yield from evaluator.expression(rule.expression, rule_frame)
             holds = host.limit_sum(index, value) if rule.kind == "sum" else host.limit_condition(index, value)
         if not holds:
-            assert limit.method is not None and isinstance(limit.method.error, SumType)
-            raise Fails(VariantValue(limit.method.error, limit.denied, (host.limit_refuse(index),)))
-    host.limit_commit()
+            raise _denied(limit, host.limit_refuse(index))
+    reason = yield from host.limit_commit()
+    if reason is not None:
+        raise _denied(limit, reason)
     return None
+
+
+def _denied(limit: typed.Limit, reason: str) -> Fails:
+    assert limit.method is not None and isinstance(limit.method.error, SumType)
+    return Fails(VariantValue(limit.method.error, limit.denied, (reason,)))
 
 
 def _ask(evaluator: Evaluator, agent: typed.Agent | None, wanted: Type, prompt: str) -> Steps:

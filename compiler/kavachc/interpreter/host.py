@@ -67,7 +67,9 @@ class Host(Protocol):
 
     def limit_count(self, rule: int) -> bool: ...
 
-    def limit_commit(self) -> None: ...
+    def limit_commit(self) -> Generator[None, None, str | None]:
+        """Every rule let the call pass: all of them record it. With a state file, waits until that is durable; the
+        reason where the call is refused after all."""
 
     def limit_refuse(self, rule: int) -> str:
         """Nothing is recorded; gives the reason."""

@@ -6,9 +6,11 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from kavachc.interpreter.arithmetic import INT_MAX
-from kavachc.interpreter.model_ledger import Ledger, Window, within
+from kavachc.interpreter.model_journal import Journal, Refused
+from kavachc.interpreter.model_ledger import Ledger, Record, within
 from kavachc.interpreter.model_scheduler import Task
 from kavachc.semantics.typed_ast import Agent, Limit, Rule
+from kavachc.state.windows import Window
 
 TRIES = 3
 
@@ -20,13 +22,15 @@ def largest_tokens(prompt: str, max_tokens: int) -> int:
 
 @dataclass(eq=False, slots=True)
 class Entrant:
-    """One ask, as its agent's limit sees it. `estimate` is the most that it can take."""
+    """One ask, as its agent's limit sees it. `estimate` is the most that it can take. `reference` names what it
+    reserved in the state file; 0 without one."""
 
     agent: Agent
     limit: Limit
     estimate: int
     is_dry_run: bool
     tokens: int = 0
+    reference: int = 0
 
 
 @dataclass(eq=False, slots=True)
@@ -38,16 +42,17 @@ class AgentAsks:
 
 
 class Admission:
-    def __init__(self, ledger: Ledger) -> None:
+    def __init__(self, ledger: Ledger, journal: Journal | None = None) -> None:
         self._ledger = ledger
+        self._journal = journal
         self._asks: dict[Agent, AgentAsks] = {}
 
     def asks_of(self, agent: Agent) -> AgentAsks:
         return self._asks.setdefault(agent, AgentAsks())
 
-    def enter(self, entrant: Entrant) -> Literal["through", "wait"] | Rule:
-        """Checks the rules from the first on: the ask is under way, or must wait and enter again, or is refused by
-        the rule that is given back (`Ledger.refuse` has then not been called yet)."""
+    def enter(self, entrant: Entrant) -> Literal["wait"] | list[Record] | Refused:
+        """Checks the rules from the first on: the ask is under way (what the windows hold of it is given back), or
+        must wait and enter again, or is refused, for the reason given back."""
         ledger = self._ledger
         ledger.begin(entrant.agent, entrant.limit)
         for rule in entrant.limit.rules:
@@ -61,20 +66,39 @@ class Admission:
                 assert rule.kind == "count", "`limit Ai` has `tokens` and `count` rules only"
                 holds = ledger.amount(rule, 1)
             if not holds:
-                return rule
-        ledger.commit()
+                return Refused(ledger.refuse(rule))
+        self._reserve(entrant)
+        records = ledger.commit()
         self.asks_of(entrant.agent).under_way.add(entrant)
-        return "through"
+        return records
+
+    def _reserve(self, entrant: Entrant) -> None:
+        """Until it tells what it took, an ask counts in the state file as one that was cancelled would."""
+        entrant.reference = 0
+        if self._journal is None or entrant.is_dry_run:
+            return
+        entrant.reference = self._journal.new_reference()
+        for rule in entrant.limit.rules:
+            if rule.kind == "tokens":
+                self._ledger.reserve(rule, entrant.reference, _likely_tokens(entrant, self._ledger.window(rule)))
+
+    def leave_unrecorded(self, entrant: Entrant) -> list[Task]:
+        """What was recorded was taken back; gives the tasks whose asks may enter again now."""
+        asks = self.asks_of(entrant.agent)
+        asks.under_way.remove(entrant)
+        woken = list(asks.waiting)
+        asks.waiting.clear()
+        return woken
 
     def _tokens(self, rule: Rule, entrant: Entrant) -> Literal["within", "broken", "wait"]:
         agent = entrant.agent
         window = self._ledger.window(rule)
         under_way = self.asks_of(agent).under_way
         if agent.settings.asks_under_way == "Largest":
-            total = window.total + sum(each.estimate for each in under_way) + entrant.estimate
+            total = window.answered_total + sum(each.estimate for each in under_way) + entrant.estimate
             return "within" if within(rule, total) else "broken"
         if agent.settings.asks_under_way == "NotCounted" or not under_way:
-            return "within" if within(rule, window.total) else "broken"
+            return "within" if within(rule, window.answered_total) else "broken"
         return _average(rule, window, len(under_way), agent.settings.mode == "Enforce")
 
     def leave(self, entrant: Entrant, *, is_cancelled: bool) -> list[Task]:
@@ -82,20 +106,21 @@ class Admission:
         asks = self.asks_of(entrant.agent)
         if entrant not in asks.under_way:
             return []
-        asks.under_way.remove(entrant)
-        self._ledger.record_tokens(
+        woken = self.leave_unrecorded(entrant)
+        settled = self._ledger.record_tokens(
             entrant.agent,
             entrant.limit,
+            entrant.reference,
             lambda window: _cancelled_tokens(entrant, window) if is_cancelled else entrant.tokens,
         )
-        woken = list(asks.waiting)
-        asks.waiting.clear()
+        if self._journal is not None:
+            self._journal.submit_settled(settled)
         return woken
 
 
 def _average(rule: Rule, window: Window, under_way: int, may_wait: bool) -> Literal["within", "broken", "wait"]:
     """UnderWay.Average with others under way (spec 8.3.average): T + U·T/A within N, exactly."""
-    answered, total = len(window.entries), window.total
+    answered, total = window.count, window.answered_total
     if answered:
         bound = rule.bound * answered
         estimated = total * answered + under_way * total
@@ -110,10 +135,14 @@ def _average(rule: Rule, window: Window, under_way: int, may_wait: bool) -> Lite
 
 def _cancelled_tokens(entrant: Entrant, window: Window) -> int:
     """What a cancelled ask leaves: it may still be billed (spec 8.3.ask-cancelled). A dry run sent nothing."""
-    way = entrant.agent.settings.asks_under_way
-    if entrant.is_dry_run or way == "NotCounted":
+    if entrant.is_dry_run or entrant.agent.settings.asks_under_way == "NotCounted":
         return entrant.tokens
-    if way == "Average" and window.entries:
-        answered = len(window.entries)
-        return (int(window.total) + answered - 1) // answered
-    return entrant.estimate
+    return _likely_tokens(entrant, window)
+
+
+def _likely_tokens(entrant: Entrant, window: Window) -> int:
+    """What an ask counts as whose size will never be known."""
+    answered = window.count
+    if entrant.agent.settings.asks_under_way == "Largest" or not answered:
+        return entrant.estimate
+    return (window.answered_total + answered - 1) // answered

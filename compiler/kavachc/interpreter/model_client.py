@@ -5,14 +5,16 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Generator
+from dataclasses import dataclass
 from functools import partial
 from typing import TypeAlias
 
 from kavachc.interpreter.decode import Misfit, encode, fitting_json, sample_value
 from kavachc.interpreter.host import Answer
 from kavachc.interpreter.model_admission import TRIES, Admission, Entrant, largest_tokens
-from kavachc.interpreter.model_ledger import Ledger
-from kavachc.interpreter.model_scheduler import Scheduler
+from kavachc.interpreter.model_journal import Journal, Refused, Verdict
+from kavachc.interpreter.model_ledger import Ledger, Record
+from kavachc.interpreter.model_scheduler import Scheduler, Task
 from kavachc.interpreter.output import Output
 from kavachc.interpreter.scripted_model import Dropped, ModelAnswer, ModelFailure, ModelReply, Script
 from kavachc.interpreter.show import quote, show_inside
@@ -53,14 +55,21 @@ class ModelClient:
     """`script` is the test model, None without one."""
 
     def __init__(
-        self, scheduler: Scheduler, ledger: Ledger, output: Output, script: Script | None, *, is_dry_run: bool
+        self,
+        scheduler: Scheduler,
+        ledger: Ledger,
+        output: Output,
+        script: Script | None,
+        *,
+        is_dry_run: bool,
+        journal: Journal | None = None,
     ) -> None:
         self._scheduler = scheduler
-        self._ledger = ledger
+        self._journal = journal
         self._output = output
         self._script = script
         self._is_dry_run = is_dry_run
-        self._admission = Admission(ledger)
+        self._admission = Admission(ledger, journal)
         self._requests_under_way = 0
         self._start_ns = scheduler.clock.monotonic_ns()
         self._random: Callable[[], int] = SplitMix64() if scheduler.clock.is_virtual else host_random
@@ -78,17 +87,54 @@ class ModelClient:
         return (yield from self._limited(Entrant(agent, limit, estimate, self._is_dry_run), wanted, prompt))
 
     def _limited(self, entrant: Entrant, wanted: Type, prompt: str) -> AskSteps:
-        while (verdict := self._admission.enter(entrant)) == "wait":
-            waiting = self._admission.asks_of(entrant.agent).waiting
-            task = self._scheduler.current
-            waiting[task] = None
-            yield from self._scheduler.pause(partial(waiting.pop, task, None))
-        if not isinstance(verdict, str):
-            return Answer("Denied", self._ledger.refuse(verdict))
+        while (verdict := (yield from self._enter(entrant))) != "recorded":
+            if isinstance(verdict, Refused):
+                return Answer("Denied", verdict.reason)
         with self._scheduler.calling_off(lambda: self._leave(entrant, is_cancelled=True)):
             answer = yield from self._answered(wanted, prompt, entrant)
         self._leave(entrant, is_cancelled=False)
         return answer
+
+    def _enter(self, entrant: Entrant) -> Generator[None, None, Verdict]:
+        """Once past the limit; with a state file, until that is durable."""
+        found = self._admission.enter(entrant)
+        if isinstance(found, Refused):
+            return found
+        if found == "wait":
+            waiting = self._admission.asks_of(entrant.agent).waiting
+            task = self._scheduler.current
+            waiting[task] = None
+            yield from self._scheduler.pause(partial(waiting.pop, task, None))
+            return "again"
+        if self._journal is None or not found:
+            return "recorded"
+        recording = Recording(self, entrant, self._scheduler.current)
+        self._journal.submit(recording, found)
+        yield from self._scheduler.pause(partial(self._call_off, recording))
+        return recording.verdict
+
+    def _call_off(self, recording: Recording) -> None:
+        """Cancelled before it was sent: what was recorded stays."""
+        assert self._journal is not None
+        self._journal.forget(recording)
+        self._leave(recording.entrant, is_cancelled=True)
+
+    def undo(self, entrant: Entrant) -> None:
+        for task in self._admission.leave_unrecorded(entrant):
+            self._scheduler.wake(task)
+
+    def enter_again(self, recording: Recording) -> Verdict | None:
+        assert self._journal is not None
+        found = self._admission.enter(recording.entrant)
+        if isinstance(found, Refused):
+            return found
+        if found == "wait":
+            return "again"
+        self._journal.submit(recording, found)
+        return None
+
+    def wake(self, task: Task) -> None:
+        self._scheduler.wake(task)
 
     def _leave(self, entrant: Entrant, *, is_cancelled: bool) -> None:
         for task in self._admission.leave(entrant, is_cancelled=is_cancelled):
@@ -158,6 +204,26 @@ class ModelClient:
 
     def _request_ended(self) -> None:
         self._requests_under_way -= 1
+
+
+@dataclass(eq=False, slots=True)
+class Recording:
+    """An ask that the limit let through, until that is durable (`Waiter`)."""
+
+    client: ModelClient
+    entrant: Entrant
+    task: Task
+    verdict: Verdict = "again"
+
+    def finish(self, verdict: Verdict) -> None:
+        self.verdict = verdict
+        self.client.wake(self.task)
+
+    def undo(self) -> None:
+        self.client.undo(self.entrant)
+
+    def again(self, records: list[Record]) -> Verdict | None:
+        return self.client.enter_again(self)
 
 
 def _is_busy(reply: ModelReply) -> bool:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Generator
+from dataclasses import dataclass
 from pathlib import Path
 
 from kavachc.interpreter.clocks import Clock, RealClock, VirtualClock
 from kavachc.interpreter.host import Answer, Outcome, TaskBody
 from kavachc.interpreter.model_client import ModelClient
-from kavachc.interpreter.model_ledger import Ledger
+from kavachc.interpreter.model_journal import Journal, Refused, Verdict
+from kavachc.interpreter.model_ledger import Ledger, Record
 from kavachc.interpreter.model_scheduler import Scheduler, Task
 from kavachc.interpreter.output import Output
 from kavachc.interpreter.scripted_model import ScriptError, load_script
@@ -17,8 +19,42 @@ from kavachc.interpreter.signals import ProgramStops
 from kavachc.options import RunOptions
 from kavachc.semantics.typed_ast import Agent, Effect, Limit, Program
 from kavachc.semantics.types import ERROR, Type
+from kavachc.state.problem import StateProblem
 
 NEEDS_TEST_MODEL = "error: virtual time needs a test model or a dry run, since a real model answers in real time"
+
+
+@dataclass(eq=False, slots=True)
+class Commit:
+    """A limited call that every rule let pass, until its records are durable (`Waiter`)."""
+
+    scheduler: Scheduler
+    task: Task | None
+    journal: Journal
+    ledger: Ledger
+    agent: Agent
+    limit: Limit
+    refused: str | None = None
+
+    def call_off(self) -> None:
+        """Cancelled: what was recorded stays."""
+        self.task = None
+
+    def finish(self, verdict: Verdict) -> None:
+        if isinstance(verdict, Refused):
+            self.refused = verdict.reason
+        if self.task is not None:
+            self.scheduler.wake(self.task)
+
+    def undo(self) -> None:
+        """Nothing but records came with it."""
+
+    def again(self, records: list[Record]) -> Verdict | None:
+        found = self.ledger.commit_again(self.agent, self.limit, records)
+        if isinstance(found, str):
+            return Refused(found)
+        self.journal.submit(self, found)
+        return None
 
 
 class ModelHost:
@@ -39,8 +75,22 @@ class ModelHost:
         clock: Clock = VirtualClock() if options.virtual_time else RealClock()
         self._scheduler = Scheduler(clock, output.flush)
         self._ledger = Ledger(program, clock.monotonic_ns, output.error_line)
-        self._client = ModelClient(self._scheduler, self._ledger, output, script, is_dry_run=options.dry_run)
+        self._journal = self._open_journal(program, options, clock)
+        self._client = ModelClient(
+            self._scheduler, self._ledger, output, script, is_dry_run=options.dry_run, journal=self._journal
+        )
         self._limit: Limit | None = None
+
+    def _open_journal(self, program: Program, options: RunOptions, clock: Clock) -> Journal | None:
+        """A program without limits has nothing to keep."""
+        if options.state_file is None or not any(agent.limits for agent in program.agents):
+            return None
+        try:
+            journal = Journal(options.state_file, self._ledger, clock, self._output.error_line)
+        except StateProblem as problem:
+            raise ProgramStops(problem.message(options.state_file), 2) from None
+        self._scheduler.round_end = journal.flush
+        return journal
 
     def print_line(self, text: str) -> None:
         self._output.print_line(text)
@@ -78,8 +128,14 @@ class ModelHost:
     def limit_count(self, rule: int) -> bool:
         return self._ledger.amount(self._checked.rules[rule], 1)
 
-    def limit_commit(self) -> None:
-        self._ledger.commit()
+    def limit_commit(self) -> Generator[None, None, str | None]:
+        agent, limit, records = self._ledger.checked_agent, self._checked, self._ledger.commit()
+        if self._journal is None or not records:
+            return None
+        commit = Commit(self._scheduler, self._scheduler.current, self._journal, self._ledger, agent, limit)
+        self._journal.submit(commit, records)
+        yield from self._scheduler.pause(commit.call_off)
+        return commit.refused
 
     def limit_refuse(self, rule: int) -> str:
         return self._ledger.refuse(self._checked.rules[rule])
@@ -103,6 +159,8 @@ class ModelHost:
             status = 1
         if not self._write_report():
             status = 1
+        if self._journal is not None:
+            self._journal.stop()
         self._output.flush()
         return status
 

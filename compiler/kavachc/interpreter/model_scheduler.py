@@ -54,6 +54,8 @@ class Scheduler:
     def __init__(self, clock: Clock, before_idle: Callable[[], None] = lambda: None) -> None:
         self.clock = clock
         self.unseen_failures: list[Task] = []
+        # Called when every task that was ready has had its turn.
+        self.round_end: Callable[[], None] = lambda: None
         self._before_idle = before_idle
         self._ready: deque[Task] = deque()
         self._timers: list[Timer] = []
@@ -137,6 +139,7 @@ class Scheduler:
                 self._wait_for_timer()
             for _ in range(len(self._ready)):
                 self._take_turn(self._ready.popleft())
+            self.round_end()
             self._fire_due()
 
     def _take_turn(self, task: Task) -> None:

@@ -198,8 +198,12 @@ class NativeHost:
     def limit_count(self, rule: int) -> bool:
         return bool(self._library.kv_limit_count(rule))
 
-    def limit_commit(self) -> None:
-        self._library.kv_limit_commit()
+    def limit_commit(self) -> Generator[None, None, str | None]:
+        answer = abi.Answer()
+        if not self._library.kv_limit_commit(byref(answer), self._running):
+            yield
+        text = self._taken(answer.text)
+        return text if answer.kind == abi.AnswerKind.DENIED else None
 
     def limit_refuse(self, rule: int) -> str:
         return self._taken(self._library.kv_limit_refuse(rule))
@@ -254,6 +258,7 @@ class NativeHost:
             virtual_time=self._options.virtual_time,
             test_model=self._options.test_model,
             report=self._options.report,
+            state_file=self._options.state_file,
         )
         return int(library.kv_run(byref(table), byref(self._callbacks.table), byref(options)))
 

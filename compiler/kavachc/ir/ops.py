@@ -153,7 +153,7 @@ _ROWS = (
     Op("limit.condition", "b", "owned", ("rule",)),
     Op("limit.sum", "b", "owned", ("rule",)),  # int, duration or float
     Op("limit.count", "", "owned", ("rule",)),
-    Op("limit.commit", "", "none"),
+    Op("limit.commit", "", "owned", suspends=True),  # outcome<answer>: answered when recorded, or denied
     Op("limit.refuse", "", "owned", ("rule",)),  # the reason
     # ask. Operands: the agent's number (-1: none), the prompt. `type` is what the answer must fit.
     Op("ask", "bb", "owned", ("type",), suspends=True),  # outcome<answer>

@@ -76,7 +76,7 @@ _ROWS = (
     RuntimeCall("kv_limit_sum_int", ("int64", "int64"), "bool"),
     RuntimeCall("kv_limit_sum_float", ("int64", "float"), "bool"),
     RuntimeCall("kv_limit_count", ("int64",), "bool"),
-    RuntimeCall("kv_limit_commit", (), "none"),
+    RuntimeCall("kv_limit_commit", ("pointer", "pointer"), "bool"),
     RuntimeCall("kv_limit_refuse", ("int64",), "pointer"),
     # ask.
     RuntimeCall("kv_ask", ("int64", "pointer", "pointer", "pointer", "pointer"), "bool"),

@@ -198,6 +198,11 @@ def _limit_sum(use: Use) -> IrType:
     return BOOL
 
 
+def _limit_commit(use: Use) -> IrType:
+    require(use.function.waits, "only a function that waits makes a call's records durable")
+    return Outcome(ANSWER, None)
+
+
 # Terminators.
 
 
@@ -243,7 +248,7 @@ CALL_RULES: dict[str, Rule] = {
     "limit.condition": fixed(BOOL, BOOL),
     "limit.sum": _limit_sum,
     "limit.count": fixed(BOOL),
-    "limit.commit": fixed(None),
+    "limit.commit": _limit_commit,
     "limit.refuse": fixed(STRING),
     "ask": _ask,
     "answer.kind": fixed(INT, ANSWER),

@@ -14,6 +14,7 @@ from kavachc.ir import module as ir
 from kavachc.ir.module import Block, Module, Value
 from kavachc.ir.types import IrType, Named
 from kavachc.lower import names
+from kavachc.lower.asking import ANSWERED
 from kavachc.lower.calls import call_function
 from kavachc.lower.function import FunctionLowering
 from kavachc.lower.settle import as_error, settle
@@ -165,7 +166,14 @@ def _check_limit(state: FunctionLowering, thunk: _MethodThunk, agent: typed.Agen
         build.branch(_check_rule(state, number, rule), passed, refused)
         _refuse(state, refused, number, limit)
         state.start(passed)
-    build.perform("limit.commit")
+    answer = settle(state, build.emit("limit.commit"), True, None)
+    kind, reason = build.emit("answer.kind", answer), build.emit("answer.text", answer)
+    recorded, refused = build.new_block("recorded"), build.new_block("unrecorded")
+    build.switch(kind, [(ANSWERED, recorded)], refused)
+    state.start(refused)
+    _deny(state, limit, reason)
+    state.start(recorded)
+    build.release(reason)
 
 
 def _check_rule(state: FunctionLowering, number: int, rule: typed.Rule) -> Value:
@@ -178,9 +186,10 @@ def _check_rule(state: FunctionLowering, number: int, rule: typed.Rule) -> Value
 
 
 def _refuse(state: FunctionLowering, block: Block, rule: int, limit: typed.Limit) -> None:
-    assert limit.method is not None and limit.method.error is not None
-    build = state.build
     state.start(block)
-    reason = build.emit("limit.refuse", attributes=(rule,))
-    denied = build.variant_make(lower_type(limit.method.error), limit.denied, [reason])
-    state.leave_by_failure(denied)
+    _deny(state, limit, state.build.emit("limit.refuse", attributes=(rule,)))
+
+
+def _deny(state: FunctionLowering, limit: typed.Limit, reason: Value) -> None:
+    assert limit.method is not None and limit.method.error is not None
+    state.leave_by_failure(state.build.variant_make(lower_type(limit.method.error), limit.denied, [reason]))

@@ -110,6 +110,9 @@ class Effects:
     def _infer_waiting(self) -> None:
         callers = self._callers()
         pending: list[Callee] = [function for function in self.functions if self._facts(function).waits]
+        # Until its records are durable, when there is a state file.
+        limits = [limit for agent in self.world.agents.values() for limit in agent.limits]
+        pending.extend(dict.fromkeys(limit.method for limit in limits if limit.method is not None))
         for callee in pending:
             callee.may_wait = True
         while pending:

@@ -100,11 +100,6 @@ def _limit_count(out: FunctionEmitter, instruction: Instruction) -> str:
     return out.call("kv_limit_count", _number(instruction))
 
 
-def _limit_commit(out: FunctionEmitter, instruction: Instruction) -> str:
-    out.perform("kv_limit_commit")
-    return ""
-
-
 def _limit_refuse(out: FunctionEmitter, instruction: Instruction) -> str:
     return out.call("kv_limit_refuse", _number(instruction))
 
@@ -139,7 +134,6 @@ EMITTERS: dict[str, Emitter] = {
     "limit.condition": _limit_condition,
     "limit.sum": _limit_sum,
     "limit.count": _limit_count,
-    "limit.commit": _limit_commit,
     "limit.refuse": _limit_refuse,
     "answer.kind": _answer_part(0, INT),
     "answer.status": _answer_part(1, INT),

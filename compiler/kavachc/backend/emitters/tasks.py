@@ -70,6 +70,16 @@ def _ask(out: FunctionEmitter, instruction: Instruction) -> str:
     out.emission.asks = True
     scratch = out.scratch(out.layouts.size(ANSWER))
     is_ready = out.call("kv_ask", agent, descriptor, prompt, scratch, "%frame")
+    return _outcome_with_answer(out, instruction, is_ready, scratch)
+
+
+def _limit_commit(out: FunctionEmitter, instruction: Instruction) -> str:
+    scratch = out.scratch(out.layouts.size(ANSWER))
+    is_ready = out.call("kv_limit_commit", scratch, "%frame")
+    return _outcome_with_answer(out, instruction, is_ready, scratch)
+
+
+def _outcome_with_answer(out: FunctionEmitter, instruction: Instruction, is_ready: str, scratch: str) -> str:
     outcome = _as_outcome(out, instruction, _status_after_wait(out, is_ready))
     answer = out.load(ANSWER, scratch)
     answer_type = out.layouts.memory_type(ANSWER)
@@ -87,4 +97,5 @@ EMITTERS: dict[str, Emitter] = {
     "task.cancel": _task_cancel,
     "sleep": _sleep,
     "ask": _ask,
+    "limit.commit": _limit_commit,
 }
