@@ -13,8 +13,8 @@ from typing import NoReturn
 import click
 
 from kavachc import streams
-from kavachc.diagnostics.diagnostic import CompileErrors
-from kavachc.diagnostics.render import render_all
+from kavachc.diagnostics.diagnostic import CompileErrors, Diagnostic
+from kavachc.diagnostics.output import DiagnosticOutput, Form
 from kavachc.driver import Compilation, HostKind
 from kavachc.errors import ToolError
 from kavachc.options import RunOptions
@@ -28,6 +28,21 @@ _target = click.option(
     "--target", type=click.Choice(["x86_64-linux", "aarch64-linux"]), help="Default: this machine's."
 )
 _file = click.argument("file", metavar="FILE")
+
+
+def _set_form(context: click.Context, _parameter: click.Parameter, form: Form) -> None:
+    context.find_object(DiagnosticOutput).form = form  # type: ignore[union-attr]
+
+
+_form = click.option(
+    "--format",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    expose_value=False,
+    callback=_set_form,
+    help="How diagnostics are written: json is one object a line (docs/diagnostics.md).",
+)
 
 
 def _run_options(command: Command) -> Command:
@@ -45,6 +60,7 @@ def _run_options(command: Command) -> Command:
         ),
         click.option("--test-model", metavar="FILE", help="Answer asks from a scripted model."),
         click.option("--dry-run", is_flag=True, help="Send nothing: asks give the first legal value of their type."),
+        _form,
         _file,
     ):
         command = option(command)
@@ -58,6 +74,7 @@ def cli() -> None:
 
 
 @cli.command()
+@_form
 @_file
 def check(file: str) -> None:
     """Report every mistake in FILE; nothing when there is none."""
@@ -101,6 +118,7 @@ def interp(
 
 
 @cli.command()
+@_form
 @_file
 @click.option("-o", "output", required=True, metavar="OUT", help="The binary to write.")
 @_target
@@ -115,17 +133,22 @@ def build(file: str, output: str, target: str | None, level: int) -> None:
 @click.option("--test-model", metavar="FILE", help="For .kav files: the scripted model.")
 @click.option("--virtual-time", is_flag=True, help="For .kav files.")
 @click.option("--dry-run", is_flag=True, help="For .kav files.")
-def conform(paths: tuple[str, ...], test_model: str | None, virtual_time: bool, dry_run: bool) -> None:
+@_form
+@click.pass_obj
+def conform(
+    output: DiagnosticOutput, paths: tuple[str, ...], test_model: str | None, virtual_time: bool, dry_run: bool
+) -> None:
     """Run programs on every engine and compare stdout, stderr, status and ledger.
 
     PATH is a .kav file, a .golden file, or a directory of them.
     """
     from kavachc.conform import conform_paths
 
-    _leave(conform_paths(paths, RunOptions(dry_run, virtual_time, test_model)))
+    _leave(conform_paths(paths, RunOptions(dry_run, virtual_time, test_model), output))
 
 
 @cli.command()
+@_form
 @_file
 @click.option("--stage", type=click.Choice(["ast", "typed", "ir", "opt", "llvm", "asm"]), required=True)
 @_target
@@ -139,8 +162,12 @@ def _leave(status: int) -> NoReturn:
     sys.exit(status)
 
 
-def _fail(message: str, status: int) -> int:
-    print(f"error: {message}", file=sys.stderr)
+def _fail(output: DiagnosticOutput, message: str, status: int) -> int:
+    """The status after a message that is about no place in the program, and so has no code."""
+    if output.form == "json":
+        output.write([Diagnostic("", message)])
+    else:
+        print(f"error: {message}", file=sys.stderr)
     return status
 
 
@@ -151,8 +178,9 @@ def main() -> None:
 
 
 def _status() -> int:
+    output = DiagnosticOutput()
     try:
-        status = _run_command()
+        status = _run_command(output)
         sys.stdout.flush()
         return status
     except click.exceptions.Abort:
@@ -161,30 +189,30 @@ def _status() -> int:
         error.show()
         return error.exit_code
     except CompileErrors as errors:
-        color = sys.stderr.isatty() and "NO_COLOR" not in os.environ
-        print(render_all(errors.diagnostics, color=color), file=sys.stderr)
+        output.write(errors.diagnostics)
         return 1
     except ToolError as error:
-        return _fail(str(error), error.status)
+        return _fail(output, str(error), error.status)
     except KeyboardInterrupt:
         return 130
     except MemoryError:
-        return _fail("out of memory", 1)
+        return _fail(output, "out of memory", 1)
     except Exception as error:
         if os.environ.get("KAVACHC_TRACEBACK"):
             raise
         return _fail(
+            output,
             f"kavachc itself failed ({type(error).__name__}: {error}); a bug in the compiler, not in the program\n"
             "help: run again with KAVACHC_TRACEBACK=1 and report what it prints",
             1,
         )
 
 
-def _run_command() -> int:
+def _run_command(output: DiagnosticOutput) -> int:
     """The status with which the command leaves. Not click's "standalone" mode, which would have its own ways with
     Ctrl-C and a closed pipe; it gives a status after --help."""
     try:
-        status = cli.main(standalone_mode=False)
+        status = cli.main(standalone_mode=False, obj=output)
     except SystemExit as leaving:
         status = leaving.code
     return status if isinstance(status, int) else 0

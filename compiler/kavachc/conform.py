@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kavachc.diagnostics.diagnostic import CompileErrors
+from kavachc.diagnostics.output import DiagnosticOutput
 from kavachc.diagnostics.render import render_all
 from kavachc.driver import Compilation
 from kavachc.engines import ENGINES, Engine, Result, run_engine_often, skip_reason
@@ -34,15 +35,18 @@ class Expectation:
     ledger: str | None
 
 
-def conform_paths(paths: tuple[str, ...], options: RunOptions) -> int:
-    """Compares the engines on every program below `paths`; the exit status: 0 when all agree."""
+def conform_paths(paths: tuple[str, ...], options: RunOptions, output: DiagnosticOutput) -> int:
+    """Compares the engines on every program below `paths`; the exit status: 0 when all agree.
+
+    Refusals go to `output` when that is for programs, and otherwise stand in the table.
+    """
     files = list(_files(paths))
     if not files:
         raise ToolError(f"no .kav or .golden file in {', '.join(paths)}", 2)
     failed = 0
     for number, file in enumerate(files, start=1):
         progress = f"[{number}/{len(files)}] {file}" if len(files) > 1 else str(file)
-        failed += 0 if _conform_file(file, options, progress) else 1
+        failed += 0 if _conform_file(file, options, progress, output) else 1
     if len(files) > 1:
         print(f"{len(files) - failed} of {len(files)} programs agree on every engine")
     return 1 if failed else 0
@@ -57,14 +61,17 @@ def _files(paths: tuple[str, ...]) -> Iterator[Path]:
             yield path
 
 
-def _conform_file(file: Path, options: RunOptions, title: str) -> bool:
+def _conform_file(file: Path, options: RunOptions, title: str, output: DiagnosticOutput) -> bool:
     if file.suffix != ".golden":
         try:
             program = Compilation(str(file))
             _ = program.program
         except CompileErrors as errors:
             print(f"{title}\n  refused by the compiler")
-            print(render_all(errors.diagnostics, color=False))
+            if output.form == "json":
+                output.write(errors.diagnostics)
+            else:
+                print(render_all(errors.diagnostics, color=False))
             return False
         return _compare(title, program, options, None)
     try:
