@@ -8,13 +8,13 @@ from kavachc.semantics.binders import check_binder
 from kavachc.semantics.body import DROPPED, Body, drop
 from kavachc.semantics.conversions import same_type
 from kavachc.semantics.statements import check_block
-from kavachc.semantics.types import NEVER, NOTHING, UNKNOWN, OptionalType, Type
+from kavachc.semantics.types import ERROR, NEVER, NOTHING, UNKNOWN, CapabilityType, OptionalType, Type
 from kavachc.syntax import ast
 
 
 def check_coalesce(body: Body, node: ast.Coalesce, wanted: Type | None) -> typed.Expr:
     """`x ?? other`: what `x` holds; otherwise `other`, which may be absent itself, or leave."""
-    hint = None if wanted is None or wanted is DROPPED else wanted
+    hint = None if wanted is None or wanted is DROPPED or _is_converted_to(wanted) else wanted
     value = body.operand(node.value, hint if hint is None or isinstance(hint, OptionalType) else OptionalType(hint))
     element = _element(body, value, "`??`")
     other = body.expression(node.otherwise, hint if isinstance(hint, OptionalType) else element)
@@ -30,6 +30,13 @@ def check_coalesce(body: Body, node: ast.Coalesce, wanted: Type | None) -> typed
         found = typed.ToOptional(value.span, result, found)
     present = typed.PresentPattern(value.span, typed.BindPattern(value.span, held))
     return _two_arms(node, result, value, (present, found), other)
+
+
+def _is_converted_to(wanted: Type) -> bool:
+    """Whether other types become `wanted`: then it does not say what `x` of `x ?? other` holds."""
+    while isinstance(wanted, OptionalType):
+        wanted = wanted.element
+    return wanted is ERROR or isinstance(wanted, CapabilityType)
 
 
 def check_if_const(body: Body, node: ast.IfConst, wanted: Type | None) -> typed.Expr:
