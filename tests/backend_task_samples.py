@@ -239,7 +239,7 @@ entry:
 function limited.fee(%self: $Payments) -> int "main.kav" @1:1 {
 entry:
   %inner: $Payments = capability.payload %self
-  %fee: int = call.capability Payments 1 %inner @1:1
+  %fee: int = call.capability Payments 1 plain %inner @1:1
   return %fee
 }
 function limited.refund(%self: $Payments, %amount: int, %part: float) -> string ! $PayError waits "main.kav" @1:1 {
@@ -276,7 +276,7 @@ refuse4:
   fail %e4
 call:
   release %reason
-  %o: outcome<string, $PayError> = call.capability Payments 0 %inner, %amount, %part @2:1
+  %o: outcome<string, $PayError> = call.capability Payments 0 plain %inner, %amount, %part @2:1
   %status: int = outcome.status %o
   switch %status [0: ok, 1: failed] cancelled
 ok:
@@ -308,7 +308,7 @@ refuse3:
 function try(%handle: $Clerk, %amount: int, %part: float) -> nothing waits "main.kav" @1:1 {
 entry:
   %payments: $Payments = agent.capability 0 %handle
-  %o: outcome<string, $PayError> = call.capability Payments 0 %payments, %amount, %part @3:1
+  %o: outcome<string, $PayError> = call.capability Payments 0 plain %payments, %amount, %part @3:1
   %status: int = outcome.status %o
   switch %status [0: ok, 1: failed] cancelled
 ok:
@@ -340,10 +340,10 @@ entry:
   %handle: $Clerk = agent.make 0 %limited, %clock
   %again: $Clerk = copy %handle
   %payments: $Payments = agent.capability 0 %again
-  %fee: int = call.capability Payments 1 %payments @4:1
+  %fee: int = call.capability Payments 1 plain %payments @4:1
   show %fee
   %clock2: $Clock = agent.capability 1 %again
-  %ticked: nothing = call.capability Clock 0 %clock2 @4:1
+  %ticked: nothing = call.capability Clock 0 plain %clock2 @4:1
   %one: float = const.float 1.0
   %big: int = const.int 95
   %minus: int = const.int -1

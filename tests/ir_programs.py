@@ -261,7 +261,7 @@ WRONG: dict[str, tuple[str, str, str]] = {
     ),
     "a capability call that waits": (
         "f(%c: $Payments) -> nothing",
-        "entry:\n %1: int = const.int 1\n %2: outcome<int> = call.capability Payments 1 %c, %1\n unreachable",
+        "entry:\n %1: int = const.int 1\n %2: outcome<int> = call.capability Payments 1 plain %c, %1\n unreachable",
         "call.capability may wait here, and the function is not marked waits",
     ),
     "a sleep in a function that does not wait": (

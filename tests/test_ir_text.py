@@ -79,7 +79,7 @@ entry:
   local.set &n %1 @4:2
   %6: address<int> = local.address &n
   %7: bool = int.compare <= %1, %1
-  %8: outcome<nothing, $PayError> = call.capability Payments 0 %1, %2 @5:9
+  %8: outcome<nothing, $PayError> = call.capability Payments 0 plain %1, %2 @5:9
   %9: outcome<answer> = ask [$Point] %1, %5
   branch %7 loop "the end" @6:1
 loop:

@@ -155,7 +155,7 @@ def test_a_limit_visits_its_rules_in_order_and_refuses_with_the_first_broken_one
         recorded:
           release %10
           %11: $Payments = capability.payload %capability
-          %12: outcome<nothing, $PayError> = call.capability Payments 0 %11, %order, %amount
+          %12: outcome<nothing, $PayError> = call.capability Payments 0 plain %11, %order, %amount
           %13: int = outcome.status %12
           switch %13 [0: ok1, 1: failed] cancelled1
         ok1:
@@ -192,7 +192,7 @@ def test_a_method_without_a_limit_passes_through() -> None:
     assert body_of(PAYMENTS, "limit.Refunder.Payments.name") == block("""
         entry:
           %1: $Payments = capability.payload %capability
-          %2: string = call.capability Payments 1 %1
+          %2: string = call.capability Payments 1 plain %1
           return %2
         """)
 

@@ -149,25 +149,27 @@ def _value(evaluator: Evaluator, node: typed.CallValue, values: list[Value], fra
 def _capability(evaluator: Evaluator, node: typed.CallCapability, values: list[Value], frame: Frame) -> Steps:
     """The limits of the agents that the capability was given through, the nearest first; then the method.
 
-    The implementation runs with no agent: what it uses is its own (language.md 5)."""
+    The implementation runs with no agent: what it uses is its own (language.md 5). The call is counted before the
+    limits see it, and once, whatever stands between (spec 4.depth)."""
+    depth = _depth(frame, node.method.is_recursive, node.span)
     target: LimitedCapability | CapabilityValue = values[0]
     arguments = values[1:]
     while isinstance(target, LimitedCapability):
         for limit in target.agent.limits:
             if limit.method is node.method:
-                yield from _check_limit(evaluator, target.agent, limit, arguments, frame)
+                yield from _check_limit(evaluator, target.agent, limit, arguments, depth)
         target = target.inner
     method = target.implementation.methods[node.method.index]
-    callee = Frame(None, None, _depth(frame, method.is_recursive, node.span))
+    callee = Frame(None, None, depth)
     return (yield from _run(evaluator, method, [target.payload, *arguments], callee, node.span))
 
 
 def _check_limit(
-    evaluator: Evaluator, agent: typed.Agent, limit: typed.Limit, arguments: list[Value], frame: Frame
+    evaluator: Evaluator, agent: typed.Agent, limit: typed.Limit, arguments: list[Value], depth: int
 ) -> Steps:
     """Visits the rules in the order written; raises `Fails` with `Denied` at the first broken one (spec 8.3.order)."""
     host = evaluator.host
-    rule_frame = Frame(depth=frame.depth, values=dict(zip(limit.parameters, arguments, strict=True)))
+    rule_frame = Frame(depth=depth, values=dict(zip(limit.parameters, arguments, strict=True)))
     host.limit_begin(agent, limit)
     for index, rule in enumerate(limit.rules):
         if rule.expression is None:

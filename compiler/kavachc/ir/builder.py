@@ -265,9 +265,16 @@ class FunctionBuilder:
         return self.emit("call", *arguments, attributes=(function, depth), location=location)
 
     def call_capability(
-        self, value: Value, capability: str, method: int, arguments: Sequence[Value], location: Location | None
+        self,
+        value: Value,
+        capability: str,
+        method: int,
+        arguments: Sequence[Value],
+        depth: str,
+        location: Location | None,
     ) -> Value:
-        return self.emit("call.capability", value, *arguments, attributes=(capability, method), location=location)
+        attributes = (capability, method, depth)
+        return self.emit("call.capability", value, *arguments, attributes=attributes, location=location)
 
     def outcome_status(self, outcome: Value) -> Value:
         return self.emit("outcome.status", outcome)

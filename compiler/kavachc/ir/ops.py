@@ -123,9 +123,10 @@ _ROWS = (
     Op("function.make", "c*", "owned", ("function",), pure=True),
     Op("function.capture", "b", "borrowed", ("index",), pure=True),
     # Calls. The result is the function's result, or an outcome when it can fail or may wait. `depth` is `counted` for
-    # calls of recursive functions (spec 4.depth) and `plain` for others. Arguments are borrowed.
+    # calls of recursive functions and methods (spec 4.depth) and `plain` for others. Arguments are borrowed.
     Op("call", "b*", "owned", ("function", "depth"), panics=True, suspends=True),
-    Op("call.capability", "b*", "owned", ("capability", "method"), panics=True, suspends=True),  # first: the value
+    # First: the value.
+    Op("call.capability", "b*", "owned", ("capability", "method", "depth"), panics=True, suspends=True),
     Op("call.value", "b*", "owned", ("depth",), panics=True, suspends=True),  # first: the function value
     Op("outcome.status", "b", "owned", pure=True),
     Op("outcome.value", "c", "owned", pure=True),  # status 0

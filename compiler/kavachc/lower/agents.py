@@ -129,6 +129,7 @@ class _MethodThunk:
 def _lower_implementation(thunk: _MethodThunk, function: typed.Function) -> None:
     """The record's method, on behalf of no agent: what an implementation does is its own."""
     state = thunk.open()
+    state.counts_calls = False
 
     def fails(error: Value) -> None:
         state.leave_by_failure(as_error(state, error, thunk.function.error))
@@ -149,7 +150,8 @@ def _lower_limited(thunk: _MethodThunk, agent: typed.Agent, limit: typed.Limit |
         _check_limit(state, thunk, agent, limit)
     inner = thunk.payload(state, Named(capability.name))
     state.locate(thunk.span)
-    result = build.call_capability(inner, capability.name, method.index, thunk.arguments, build.location)
+    # Counted where the agent's capability was called.
+    result = build.call_capability(inner, capability.name, method.index, thunk.arguments, "plain", build.location)
     state.leave_by_return(settle(state, result, method.may_wait, state.leave_by_failure))
     state.finish()
 

@@ -53,7 +53,7 @@ def perform(
 def call_function(
     state: FunctionLowering, function: typed.Function, operands: list[Value], mark: int, fails: Failure | None
 ) -> Value:
-    depth = "counted" if function.is_recursive and not state.is_outermost else "plain"
+    depth = state.depth_of(function.is_recursive)
     result = state.build.call(state.program.function_name(function), operands, depth, state.build.location)
     state.release_to(mark)
     return settle(state, result, function.may_wait, fails)
@@ -72,7 +72,7 @@ def _function(
 def _value(
     state: FunctionLowering, node: typed.CallValue, operands: list[Value], mark: int, fails: Failure | None
 ) -> Value:
-    depth = "counted" if node.shape.is_recursive and not state.is_outermost else "plain"
+    depth = state.depth_of(node.shape.is_recursive)
     result = state.build.emit("call.value", *operands, attributes=(depth,))
     state.release_to(mark)
     return settle(state, result, node.shape.may_wait, fails)
@@ -83,7 +83,12 @@ def _capability(
 ) -> Value:
     method = node.method
     result = state.build.call_capability(
-        operands[0], node.capability.name, method.index, operands[1:], state.build.location
+        operands[0],
+        node.capability.name,
+        method.index,
+        operands[1:],
+        state.depth_of(method.is_recursive),
+        state.build.location,
     )
     state.release_to(mark)
     return settle(state, result, method.may_wait, fails)

@@ -71,7 +71,7 @@ def _code_of_named(program: ProgramLowering, function: typed.Function) -> str:
 
     def lower() -> None:
         state = program.open(declared, function.span)
-        state.is_outermost = True
+        state.counts_calls = False
         operands = [*_captures(state, declared), *declared.parameters[1:]]
         state.leave_by_return(call_function(state, function, operands, state.mark(), state.leave_by_failure))
         state.finish()

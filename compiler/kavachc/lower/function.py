@@ -63,15 +63,15 @@ class Lowerings:
 @dataclass(slots=True)
 class FunctionLowering:
     """`hidden_agent` is the number of the agent on whose behalf the function runs, or the parameter that says it;
-    `handle` is the agent's handle, in a handler. `is_outermost`: it starts a task, so what it calls is nested in no
-    other call (spec 4.depth)."""
+    `handle` is the agent's handle, in a handler. `counts_calls` is False where the call that it
+    makes is nested in no other (it starts a task), or has been counted already (a method behind a capability)."""
 
     program: ProgramLowering
     build: FunctionBuilder
     file: SourceFile
     hidden_agent: Value | int = -1
     handle: Value | None = None
-    is_outermost: bool = False
+    counts_calls: bool = True
     loops: list[Loop] = field(default_factory=list)
     owned: list[Owned] = field(default_factory=list)
     _parameters: dict[typed.Local, Value] = field(default_factory=dict)
@@ -173,6 +173,10 @@ class FunctionLowering:
         """What the local holds, borrowed."""
         parameter = self._parameters.get(local)
         return self.build.local_get(self.variable(local)) if parameter is None else parameter
+
+    def depth_of(self, is_recursive: bool) -> str:
+        """How a call counts toward spec 4.depth."""
+        return "counted" if is_recursive and self.counts_calls else "plain"
 
     def agent_number(self) -> Value:
         """The number of the agent on whose behalf the function runs."""

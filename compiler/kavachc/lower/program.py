@@ -182,7 +182,7 @@ class ProgramLowering:
         while name in self.module.functions:
             name += ".entry"
         state = self.open(self.declare(name, main.span, [], NOTHING, ERROR, waits=True), main.span)
-        state.is_outermost = True
+        state.counts_calls = False
 
         def fails(error: Value) -> None:
             state.leave_by_failure(as_error(state, error, ERROR))

@@ -50,7 +50,7 @@ def lower_thunk(program: ProgramLowering, name: str, call: typed.Expr, operands:
     result = lower_type(call.type)
     function = program.declare(name, call.span, parameters, result, ERROR, waits=True, owns_parameters=True)
     state = program.open(function, call.span)
-    state.is_outermost = True
+    state.counts_calls = False
     build = state.build
     for parameter in function.parameters:
         state.hold(parameter)

@@ -53,6 +53,8 @@ class Effects:
                     member.is_recursive = has_cycle
         for shape, valued in self.world.valued.items():
             shape.is_recursive = any(function.is_recursive for function in valued)
+        for method, implementers in self.implementers.items():
+            method.is_recursive = any(function.is_recursive for function in implementers)
 
     def _facts(self, owner: typed.Function | typed.Constant) -> Facts:
         return self.world.facts.get(owner) or Facts()

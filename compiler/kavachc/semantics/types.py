@@ -209,7 +209,8 @@ class SumType:
 
 @dataclass(eq=False, slots=True)
 class CapabilityMethod:
-    """One method that a capability declares. `may_wait` is set by `effects.py`: some implementation may wait."""
+    """One method that a capability declares. `may_wait` and `is_recursive` are set by `effects.py`: some implementation
+    may wait, or can reach itself, so that calls of the method count toward spec 4.depth."""
 
     name: str
     index: int
@@ -219,6 +220,7 @@ class CapabilityMethod:
     error: Type | None
     span: Span
     may_wait: bool = False
+    is_recursive: bool = False
 
 
 @dataclass(eq=False, slots=True)

@@ -27,14 +27,18 @@ def _call(out: FunctionEmitter, instruction: Instruction) -> str:
 
 
 def _call_capability(out: FunctionEmitter, instruction: Instruction) -> str:
-    capability, number = instruction.attributes
+    capability, number, depth = instruction.attributes
     assert isinstance(capability, str)
     assert isinstance(number, int)
     method = capability_method(capability, number, out.emission.module)
     vtable = out.assign(f"load ptr, ptr {out.at(out.operand(instruction.operands[0]), HELD_TYPE_OFFSET)}")
     # The methods follow the payload's type.
     symbol = out.assign(f"load ptr, ptr {out.at(vtable, 8 + 8 * number)}, !invariant.load !0")
-    return _perform_call(out, symbol, out.arguments(instruction.operands), method.call_type, method.waits)
+    before = _enter(out, instruction) if depth == "counted" else ""
+    result = _perform_call(out, symbol, out.arguments(instruction.operands), method.call_type, method.waits)
+    if before:
+        _leave(out, before, method.waits)
+    return result
 
 
 def _call_value(out: FunctionEmitter, instruction: Instruction) -> str:
