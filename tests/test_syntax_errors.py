@@ -69,7 +69,6 @@ def test_one_mistake_one_message_in_the_readers_words(text: str, message: str) -
         ("fn f() {\n    fn g() { }\n}", "functions inside functions are"),
         ("fn f() { assert x == 1 }", "`assert` is"),
         ("type P { a: Int where a > 0 }", "`where` rules are"),
-        ("agent A { limit P.q { sum(a) <= 3 per day by c } }", "a key for a limit (`by …`) is"),
     ],
 )
 def test_planned_parts_of_the_language_are_named(text: str, what: str) -> None:

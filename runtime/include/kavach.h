@@ -127,6 +127,7 @@ typedef struct kv_rule {
   int32_t kind; int32_t strict;                  /* strict: `<` instead of `<=` */
   kv_text_view text;                             /* the rule's source with single spaces */
   int64_t window_ns; int64_t bound_int; double bound_float;
+  int64_t keyed;                                 /* 1: a window for each value of its key */
 } kv_rule;
 typedef struct kv_limit { kv_text_view target; /* `Payments.refund`, `Ai` */ const kv_rule *rules; int64_t rule_count; } kv_limit;
 typedef enum kv_under_way { KV_AVERAGE = 0, KV_LARGEST = 1, KV_NOT_COUNTED = 2 } kv_under_way;
@@ -141,6 +142,7 @@ typedef struct kv_agent {
 /* ---- The ledger. Rules are visited in the order written, one kv_limit_ entry each; the first that answers false is the
  *      reason; nothing yields between begin and commit or refuse. In Observe mode a broken rule is reported and answers true. ---- */
 void kv_limit_begin(int64_t agent, int64_t limit);
+void kv_limit_key(int64_t rule, const kv_string *key);  /* before the check of a keyed rule */
 bool kv_limit_condition(int64_t rule, bool holds);
 bool kv_limit_sum_int(int64_t rule, int64_t amount);
 bool kv_limit_sum_float(int64_t rule, double amount);

@@ -256,6 +256,7 @@ pub const Rule = extern struct {
     window_ns: i64 = 0,
     bound_int: i64 = 0,
     bound_float: f64 = 0,
+    keyed: i64 = 0,
 };
 
 pub const Limit = extern struct {
@@ -369,7 +370,7 @@ comptime {
     check(Type, 96, .{ .counted = 4, .size = 8, .alignment = 16, .name = 24, .documentation = 40, .element = 56, .fields = 64, .field_count = 72, .variants = 80, .variant_count = 88 });
     check(Text, 24, .{ .length = 8, .capacity = 16 });
     check(Outcome, 16, .{ .@"error" = 8 });
-    check(Rule, 48, .{ .strict = 4, .text = 8, .window_ns = 24, .bound_int = 32, .bound_float = 40 });
+    check(Rule, 56, .{ .strict = 4, .text = 8, .window_ns = 24, .bound_int = 32, .bound_float = 40, .keyed = 48 });
     check(Limit, 32, .{ .rules = 16, .rule_count = 24 });
     check(Agent, 72, .{ .model_name = 16, .max_tokens = 32, .provider = 40, .asks_under_way = 44, .mode = 48, .ai_limit = 52, .limits = 56, .limit_count = 64 });
     check(Answer, 24, .{ .status = 8, .text = 16 });

@@ -48,6 +48,7 @@ pub const Ledger = struct {
     check: ?Check = null,
     latest_ns: i64 = 0,
     table: windows.Table = .{},
+    has_keys: bool = false,
     /// Of the call that is being committed.
     records: std.ArrayList(journal.Record) = .empty,
 };
@@ -98,6 +99,7 @@ pub fn make() void {
             for (limit.ruleSlice(), 0..) |*rule, index| {
                 ledger.rules[rule_count] = .{ .rule = rule, .window = pinnedWindow(agent, limit, index) };
                 rule_count += 1;
+                if (rule.keyed != 0) ledger.has_keys = true;
             }
         }
     }
@@ -121,9 +123,10 @@ pub fn discard() void {
 }
 
 fn pinnedWindow(agent: *const abi.Agent, limit: *const abi.Limit, rule: usize) ?*windows.Window {
+    const written = &limit.ruleSlice()[rule];
+    if (written.kind == .condition or written.keyed != 0) return null;
     var buffer: RuleTextBuffer = undefined;
     const name = nameOf(agent, limit, rule, &buffer);
-    if (limit.ruleSlice()[rule].kind == .condition) return null;
     const window = ledger.table.get(&name);
     window.is_pinned = true;
     return window;
@@ -171,6 +174,8 @@ pub fn isChanged(name: *const format.Name) bool {
 
 pub fn begin(agent: usize, limit: usize) void {
     assert(ledger.started and ledger.check == null);
+    // Records that are not durable yet point to their windows.
+    if (ledger.has_keys and journal.journal.calls.items.len == 0) ledger.table.sweep(now());
     const program_agent = &host.program.?.agentSlice()[agent];
     const number = ledger.agent_starts[agent] + limit;
     ledger.check = .{
@@ -195,6 +200,16 @@ fn ruleState(rule: usize) *RuleState {
     assert(state.pending == .none);
     if (state.window) |window| window.expire(check.now_ns);
     return state;
+}
+
+/// The key of the call that is checked, before its rule.
+pub fn setKey(rule: usize, key: []const u8) void {
+    const check = &ledger.check.?;
+    var buffer: RuleTextBuffer = undefined;
+    var name = nameOf(check.agent, check.limit, rule, &buffer);
+    name.key = key;
+    assert(check.rules[rule].rule.keyed != 0);
+    check.rules[rule].window = ledger.table.get(&name);
 }
 
 pub fn checkCondition(rule: usize, holds: bool) bool {
@@ -365,20 +380,51 @@ pub fn recordTokens(agent: usize, limit: usize, reference: u64, context: *const 
 /// Appends one line for each windowed rule, in order of declaration (spec [report]).
 fn appendReport(lines: *abi.Text) void {
     const now_ns = now();
-    for (host.program.?.agentSlice(), ledger.agent_starts) |*agent, agent_start| {
-        for (agent.limitSlice(), agent_start..) |*limit, number| {
-            for (ledger.rules[ledger.limit_starts[number]..ledger.limit_starts[number + 1]]) |*state| {
-                const each = state.window orelse continue;
-                each.expire(now_ns);
-                for ([_]abi.TextView{ agent.name, limit.target, state.rule.text }, [_][]const u8{ " ", " ", ": " }) |name, after| {
-                    text.append(lines, name.slice());
-                    text.append(lines, after);
-                }
-                switch (each.amounts) {
-                    inline else => |*amounts| appendWindow(lines, amounts),
+    for (host.program.?.agentSlice()) |*agent| {
+        for (agent.limitSlice()) |*limit| {
+            for (limit.ruleSlice(), 0..) |*rule, index| {
+                if (rule.kind == .condition) continue;
+                var buffer: RuleTextBuffer = undefined;
+                const name = nameOf(agent, limit, index, &buffer);
+                if (rule.keyed != 0) {
+                    appendKeys(lines, &name, rule.text.slice(), now_ns);
+                } else {
+                    appendLine(lines, ledger.table.get(&name), rule.text.slice(), now_ns);
                 }
             }
         }
+    }
+}
+
+/// A line for each key that a rule's windows hold something of, in the order of the keys.
+fn appendKeys(lines: *abi.Text, rule_name: *const format.Name, rule_text: []const u8, now_ns: i64) void {
+    var found: std.ArrayList(*windows.Window) = .empty;
+    defer found.deinit(allocator);
+    for (ledger.table.list.items) |each| {
+        const name = &each.name;
+        if (name.key == null or !std.mem.eql(u8, name.agent, rule_name.agent) or !std.mem.eql(u8, name.target, rule_name.target)) continue;
+        if (!std.mem.eql(u8, name.rule, rule_name.rule) or name.length_ns != rule_name.length_ns or name.is_float != rule_name.is_float) continue;
+        each.expire(now_ns);
+        if (each.count() > 0) found.append(allocator, each) catch unreachable;
+    }
+    std.mem.sort(*windows.Window, found.items, {}, comesBefore);
+    for (found.items) |each| appendLine(lines, each, rule_text, now_ns);
+}
+
+fn comesBefore(_: void, left: *windows.Window, right: *windows.Window) bool {
+    return std.mem.lessThan(u8, left.name.key.?, right.name.key.?);
+}
+
+fn appendLine(lines: *abi.Text, each: *windows.Window, rule_text: []const u8, now_ns: i64) void {
+    each.expire(now_ns);
+    for ([_][]const u8{ each.name.agent, " ", each.name.target, " ", rule_text }) |part| text.append(lines, part);
+    if (each.name.key) |key| {
+        text.append(lines, " ");
+        show.quoted(lines, key);
+    }
+    text.append(lines, ": ");
+    switch (each.amounts) {
+        inline else => |*amounts| appendWindow(lines, amounts),
     }
 }
 
@@ -403,6 +449,10 @@ fn appendWindow(lines: *abi.Text, each: anytype) void {
 
 pub export fn kv_limit_begin(agent: i64, limit: i64) callconv(.c) void {
     begin(@intCast(agent), @intCast(limit));
+}
+
+pub export fn kv_limit_key(rule: i64, key: *const abi.String) callconv(.c) void {
+    setKey(@intCast(rule), key.slice());
 }
 
 pub export fn kv_limit_condition(rule: i64, holds: bool) callconv(.c) bool {

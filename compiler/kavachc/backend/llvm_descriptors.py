@@ -31,7 +31,7 @@ _TEXT = "{ ptr, i64 }"
 _TYPE = f"{{ i32, i32, i64, i64, {_TEXT}, {_TEXT}, ptr, ptr, i64, ptr, i64 }}"
 _FIELD = f"{{ {_TEXT}, ptr, i64, {_TEXT} }}"
 _VARIANT = f"{{ {_TEXT}, ptr, i64, {_TEXT} }}"
-_RULE = f"{{ i32, i32, {_TEXT}, i64, i64, double }}"
+_RULE = f"{{ i32, i32, {_TEXT}, i64, i64, double, i64 }}"
 _LIMIT = f"{{ {_TEXT}, ptr, i64 }}"
 _AGENT = f"{{ {_TEXT}, {_TEXT}, i64, i32, i32, i32, i32, ptr, i64 }}"
 _PROGRAM = "{ ptr, ptr, ptr, ptr, i64, ptr, ptr }"
@@ -219,5 +219,5 @@ class Descriptors:
         fraction = float_bits(float(rule.bound)) if is_float else float_bits(0.0)
         return (
             f"{_RULE} {{ i32 {_RULE_KINDS[rule.kind]}, i32 {int(rule.strict)}, {self._text(rule.text)}, "
-            f"i64 {rule.window_ns}, i64 {whole}, double {fraction} }}"
+            f"i64 {rule.window_ns}, i64 {whole}, double {fraction}, i64 {int(rule.keyed)} }}"
         )

@@ -179,6 +179,7 @@ class Rule(Structure):
         ("window_ns", c_int64),
         ("bound_int", c_int64),
         ("bound_float", c_double),
+        ("keyed", c_int64),
     )
 
 
@@ -352,6 +353,7 @@ FUNCTIONS: Final[dict[str, tuple[Any, tuple[Any, ...]]]] = {
     "kv_now": (c_int64, ()),
     # The ledger
     "kv_limit_begin": (None, (c_int64, c_int64)),
+    "kv_limit_key": (None, (c_int64, _string)),
     "kv_limit_condition": (c_bool, (c_int64, c_bool)),
     "kv_limit_sum_int": (c_bool, (c_int64, c_int64)),
     "kv_limit_sum_float": (c_bool, (c_int64, c_double)),

@@ -105,6 +105,7 @@ class Rule:
     window_ns: int = 0
     bound: int | float = 0
     strict: bool = False
+    keyed: bool = False
 
 
 @dataclass(frozen=True)
@@ -256,7 +257,7 @@ class Descriptors:
         bound_int = 0 if is_float else int(rule.bound)
         bound_float = float(rule.bound) if is_float else 0.0
         text = self.kept.text(rule.text)
-        return abi.Rule(rule.kind, int(rule.strict), text, rule.window_ns, bound_int, bound_float)
+        return abi.Rule(rule.kind, int(rule.strict), text, rule.window_ns, bound_int, bound_float, int(rule.keyed))
 
 
 @dataclass

@@ -246,6 +246,10 @@ RULE_WINDOW_UNKNOWN = Code(
 RULE_WINDOW_EMPTY = Code("K0522", "a window is longer than nothing", "write a duration such as `10m`")
 RULE_SUM_TYPE = Code("K0523", "`sum` adds up Int, Float or Duration, and this is {a_type}")
 RULE_NOT_PURE = Code("K0524", "a rule only computes with the call's parameters, and this {reason}")
+RULE_KEY_TYPE = Code("K0525", "a window's key is an Int, a String or a Bool, and this is {a_type}")
+RULE_KEY_AI = Code(
+    "K0526", "an ask has no parameters, so a rule of `limit Ai` has no key", "leave `by` and the key out"
+)
 
 # K06xx: errors and control flow.
 

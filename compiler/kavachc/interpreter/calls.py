@@ -13,6 +13,7 @@ from kavachc.interpreter.combine import COMBINE
 from kavachc.interpreter.decode import decode
 from kavachc.interpreter.frames import Frame, Steps
 from kavachc.interpreter.host import TaskBody
+from kavachc.interpreter.show import show
 from kavachc.interpreter.signals import Fails, KavachPanic, Leaves, Returns
 from kavachc.interpreter.statements import run_block
 from kavachc.interpreter.values import CapabilityValue, FunctionData, LimitedCapability, Value, VariantValue, variant
@@ -172,10 +173,15 @@ def _check_limit(
     rule_frame = Frame(depth=depth, values=dict(zip(limit.parameters, arguments, strict=True)))
     host.limit_begin(agent, limit)
     for index, rule in enumerate(limit.rules):
+        value: Value = None
+        if rule.expression is not None:
+            value = yield from evaluator.expression(rule.expression, rule_frame)
+        if rule.key is not None:
+            key = yield from evaluator.expression(rule.key, rule_frame)
+            host.limit_key(index, show(key, rule.key.type))
         if rule.expression is None:
             holds = host.limit_count(index)
         else:
-            value = yield from evaluator.expression(rule.expression, rule_frame)
             holds = host.limit_sum(index, value) if rule.kind == "sum" else host.limit_condition(index, value)
         if not holds:
             raise _denied(limit, host.limit_refuse(index))

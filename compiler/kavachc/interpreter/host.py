@@ -61,6 +61,9 @@ class Host(Protocol):
         """Begins the check of one call: the rules follow in order, and `limit_commit` or `limit_refuse` ends it.
         `rule` is an index into `limit.rules`. A check answers False where the rule refuses the call."""
 
+    def limit_key(self, rule: int, key: str) -> None:
+        """Comes before the check of a rule with a key."""
+
     def limit_condition(self, rule: int, holds: bool) -> bool: ...
 
     def limit_sum(self, rule: int, amount: int | float) -> bool: ...

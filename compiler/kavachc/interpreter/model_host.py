@@ -119,6 +119,9 @@ class ModelHost:
         assert self._limit is not None
         return self._limit
 
+    def limit_key(self, rule: int, key: str) -> None:
+        self._ledger.key(self._checked.rules[rule], key)
+
     def limit_condition(self, rule: int, holds: bool) -> bool:
         return self._ledger.condition(self._checked.rules[rule], holds)
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from kavachc.interpreter.show import show_float
+from kavachc.interpreter.show import quote, show_float
 from kavachc.semantics.typed_ast import Agent, Limit, Program, Rule
 from kavachc.state.format import ItemKind, Name
 from kavachc.state.windows import Reservation, Window, Windows
@@ -32,6 +32,7 @@ class Check:
     limit: Limit
     now_ns: int
     records: list[Record] = field(default_factory=list)
+    keys: dict[int, str] = field(default_factory=dict)
 
 
 class Ledger:
@@ -49,8 +50,11 @@ class Ledger:
         for agent in program.agents:
             for limit in agent.limits:
                 self._names.update(_rule_names(agent, limit))
-        for name in self._names.values():
-            self.windows.get(name)
+        for agent in program.agents:
+            for limit in agent.limits:
+                for rule in limit.rules:
+                    if rule.kind != "condition" and rule.key is None:
+                        self.windows.get(self._names[id(rule)])
 
     @property
     def pinned(self) -> set[object]:
@@ -70,6 +74,9 @@ class Ledger:
         assert self._check is None, "check and record are one step (spec 8.3.atomic)"
         self._check = Check(agent, limit, self.now())
 
+    def key(self, rule: Rule, key: str) -> None:
+        self._open.keys[id(rule)] = key
+
     def condition(self, rule: Rule, holds: bool) -> bool:
         return holds or self.broken(rule)
 
@@ -87,7 +94,10 @@ class Ledger:
 
     def window(self, rule: Rule) -> Window:
         """The rule's window as it is for the call that is being checked."""
-        window = self.windows.get(self._names[id(rule)])
+        name = self._names[id(rule)]
+        if rule.key is not None:
+            name = replace(name, key=self._open.keys[id(rule)])
+        window = self.windows.get(name)
         window.expire(self._open.now_ns)
         return window
 
@@ -161,7 +171,7 @@ class Ledger:
 
     def is_changed(self, name: Name) -> bool:
         """Whether the program has the limit that a window is of, and no such rule in it."""
-        unkeyed = Name(name.agent, name.target, name.rule, name.length_ns, name.is_float)
+        unkeyed = replace(name, key=None)
         return unkeyed not in self._names.values() and any(
             (agent.name, limit.target) == (name.agent, name.target)
             for agent in self._program.agents
@@ -176,9 +186,24 @@ class Ledger:
             for limit in agent.limits:
                 for rule in limit.rules:
                     if rule.kind != "condition":
-                        window = self.windows.get(self._names[id(rule)])
-                        window.expire(now_ns)
-                        lines.append(f"{agent.name} {limit.target} {rule.text}: {_shown(window)}")
+                        title = f"{agent.name} {limit.target} {rule.text}"
+                        lines += self._report_rule(rule, title, now_ns)
+        return lines
+
+    def _report_rule(self, rule: Rule, title: str, now_ns: int) -> list[str]:
+        """A rule with a key has a line for each key that its windows hold something of, in the order of the keys."""
+        name = self._names[id(rule)]
+        if rule.key is None:
+            window = self.windows.get(name)
+            window.expire(now_ns)
+            return [f"{title}: {_shown(window)}"]
+        lines: list[str] = []
+        windows = {each.key or "": each for each in self.windows.by_name if replace(each, key=None) == name}
+        for key in sorted(windows, key=str.encode):
+            window = self.windows.get(windows[key])
+            window.expire(now_ns)
+            if window.entries:
+                lines.append(f"{title} {quote(key)}: {_shown(window)}")
         return lines
 
 

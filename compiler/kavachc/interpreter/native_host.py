@@ -187,6 +187,11 @@ class NativeHost:
         index = next(index for index, each in enumerate(agent.limits) if each is limit)
         self._library.kv_limit_begin(agent.index, index)
 
+    def limit_key(self, rule: int, key: str) -> None:
+        string = self._string(key)
+        self._library.kv_limit_key(rule, string)
+        self._release_string(string)
+
     def limit_condition(self, rule: int, holds: bool) -> bool:
         return bool(self._library.kv_limit_condition(rule, holds))
 

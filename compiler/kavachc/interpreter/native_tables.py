@@ -93,4 +93,4 @@ def _rule_row(rule: Rule) -> native.Rule:
         kind = RuleKind.SUM_FLOAT if isinstance(rule.bound, float) else RuleKind.SUM_INT
     else:
         kind = RULE_KINDS[rule.kind]
-    return native.Rule(kind, rule.text, rule.window_ns, rule.bound, rule.strict)
+    return native.Rule(kind, rule.text, rule.window_ns, rule.bound, rule.strict, rule.key is not None)

@@ -181,6 +181,7 @@ class Rule:
     strict: bool
     window_ns: int
     bound: int | float
+    keyed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -151,6 +151,7 @@ _ROWS = (
     Op("capability.payload", "b", "borrowed", pure=True),
     # Limits (kv_limit_*): begin, one op per rule in order, then commit or refuse. `agent`, `limit`, `rule` are numbers.
     Op("limit.begin", "", "none", ("agent", "limit")),
+    Op("limit.key", "b", "none", ("rule",)),  # a string, before the op of a rule with a key
     Op("limit.condition", "b", "owned", ("rule",)),
     Op("limit.sum", "b", "owned", ("rule",)),  # int, duration or float
     Op("limit.count", "", "owned", ("rule",)),

@@ -182,7 +182,7 @@ def _rule(cursor: Cursor) -> Rule:
         cursor.expect("<=")
     bound = cursor.number()
     cursor.expect("per")
-    return Rule(kind, text, strict, cursor.integer(), bound)
+    return Rule(kind, text, strict, cursor.integer(), bound, cursor.accept("keyed"))
 
 
 class _FunctionParser:

@@ -107,7 +107,8 @@ def _capability(capability: Capability) -> str:
 
 def _rule(rule: Rule) -> str:
     bound = float_text(rule.bound) if isinstance(rule.bound, float) else str(rule.bound)
-    return f"  {rule.kind} {string_text(rule.text)} {'<' if rule.strict else '<='} {bound} per {rule.window_ns}"
+    sign, keyed = "<" if rule.strict else "<=", " keyed" if rule.keyed else ""
+    return f"  {rule.kind} {string_text(rule.text)} {sign} {bound} per {rule.window_ns}{keyed}"
 
 
 def _agent(agent: Agent) -> str:

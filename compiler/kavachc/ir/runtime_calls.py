@@ -72,6 +72,7 @@ _ROWS = (
     RuntimeCall("kv_now", (), "int64"),
     # The ledger.
     RuntimeCall("kv_limit_begin", ("int64", "int64"), "none"),
+    RuntimeCall("kv_limit_key", ("int64", "pointer"), "none"),
     RuntimeCall("kv_limit_condition", ("int64", "bool"), "bool"),
     RuntimeCall("kv_limit_sum_int", ("int64", "int64"), "bool"),
     RuntimeCall("kv_limit_sum_float", ("int64", "float"), "bool"),

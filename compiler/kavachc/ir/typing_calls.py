@@ -245,6 +245,7 @@ CALL_RULES: dict[str, Rule] = {
     "capability.make": _capability_make,
     "capability.payload": _capability_payload,
     "limit.begin": _limit_begin,
+    "limit.key": fixed(None, STRING),
     "limit.condition": fixed(BOOL, BOOL),
     "limit.sum": _limit_sum,
     "limit.count": fixed(BOOL),

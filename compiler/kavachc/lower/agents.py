@@ -50,7 +50,7 @@ def _rule(rule: typed.Rule) -> ir.Rule:
     if kind == "sum":
         assert rule.expression is not None
         kind = "sum_float" if rule.expression.type == types.FLOAT else "sum_int"
-    return ir.Rule(kind, rule.text, rule.strict, rule.window_ns, rule.bound)
+    return ir.Rule(kind, rule.text, rule.strict, rule.window_ns, rule.bound, rule.key is not None)
 
 
 def declare_vtables(program: ProgramLowering) -> list[Callable[[], None]]:
@@ -180,10 +180,16 @@ def _check_limit(state: FunctionLowering, thunk: _MethodThunk, agent: typed.Agen
 
 def _check_rule(state: FunctionLowering, number: int, rule: typed.Rule) -> Value:
     build = state.build
+    value = None if rule.expression is None else state.value(rule.expression)
+    if rule.key is not None:
+        mark = state.mark()
+        key = build.text_make([state.held(rule.key)])
+        build.perform("limit.key", key, attributes=(number,))
+        build.release(key)
+        state.release_to(mark)
     if rule.kind == "count":
         return build.emit("limit.count", attributes=(number,))
-    assert rule.expression is not None, "`tokens` stands in `limit Ai` alone"
-    value = state.value(rule.expression)
+    assert value is not None, "`tokens` stands in `limit Ai` alone"
     return build.emit("limit.sum" if rule.kind == "sum" else "limit.condition", value, attributes=(number,))
 
 

@@ -195,7 +195,19 @@ class Limits:
             body.report(codes.RULE_BOUND_NEGATIVE, condition.right.span, word=word)
             return None
         kind: typed.RuleKind = "sum" if word == "sum" else "count" if word == "count" else "tokens"
-        return typed.Rule(kind, written.span, text, summed, bound, strict, window_ns)
+        key = self._key(body, written)
+        return typed.Rule(kind, written.span, text, summed, bound, strict, window_ns, key)
+
+    def _key(self, body: Body, written: ast.LimitRule) -> typed.Expr | None:
+        if written.key is None:
+            return None
+        if body.rule_target == "Ai":
+            body.report(codes.RULE_KEY_AI, written.key.span)
+            return None
+        key = body.operand(written.key)
+        if key.type not in (INT, STRING, BOOL, UNKNOWN):
+            body.report(codes.RULE_KEY_TYPE, key.span, type=key.type)
+        return key
 
     def _bound(self, body: Body, node: ast.Expression, wanted: Type) -> int | float | None:
         checked = body.value(node, wanted)

@@ -662,7 +662,8 @@ RuleKind = Literal["condition", "sum", "count", "tokens"]
 @dataclass(frozen=True, slots=True)
 class Rule:
     """One rule of a limit (spec 8.3). `expression` is the condition, or what is summed. `bound` is a Float for a
-    sum of Floats, otherwise an Int (nanoseconds for Durations). `strict` is `<` instead of `<=`."""
+    sum of Floats, otherwise an Int (nanoseconds for Durations). `strict` is `<` instead of `<=`. There is
+    a window for each value of `key`."""
 
     kind: RuleKind
     span: Span
@@ -671,6 +672,7 @@ class Rule:
     bound: int | float
     strict: bool
     window_ns: int
+    key: Expr | None = None
 
 
 @dataclass(frozen=True, slots=True)

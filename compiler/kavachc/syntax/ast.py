@@ -609,11 +609,13 @@ class LimitRule(Node):
     """One rule of a `limit` block.
 
     With a `window`, `condition` is the comparison whose left side is `sum(…)`, `count` or `tokens`;
-    without, it is a per-call condition. The rule's text is `span.text` with single spaces (spec 8.3).
+    without, it is a per-call condition. `key` is what stands after `by`.
+    The rule's text is `span.text` with single spaces (spec 8.3).
     """
 
     condition: Expression
     window: Window | None
+    key: Expression | None
 
 
 @dataclass(frozen=True, slots=True)

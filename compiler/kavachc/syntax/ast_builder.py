@@ -224,8 +224,14 @@ class AstBuilder:
     def limit(self, span: Span, target: ast.CapabilityReference, rules: tuple[ast.LimitRule, ...] | None) -> ast.Limit:
         return ast.Limit(span, target, rules or ())
 
-    def rule(self, span: Span, condition: ast.Expression, window: ast.Window | None) -> ast.LimitRule:
-        return ast.LimitRule(span, condition, window)
+    def rule(
+        self,
+        span: Span,
+        condition: ast.Expression,
+        window: ast.Window | None,
+        key: ast.Expression | None,
+    ) -> ast.LimitRule:
+        return ast.LimitRule(span, condition, window, key)
 
     def window_word(self, span: Span, word: Token) -> ast.Window:
         return ast.Window(span, self._identifier(word))

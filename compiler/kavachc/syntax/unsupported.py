@@ -12,7 +12,6 @@ _BY_FOUND: Final = {
     "pub": "`pub` is",
     "test": "`test` blocks are",
     "where": "`where` rules are",
-    "by": "a key for a limit (`by …`) is",
 }
 # By the word before, when it was read as a name.
 _BY_PREVIOUS: Final = {

@@ -86,6 +86,11 @@ def _limit_begin(out: FunctionEmitter, instruction: Instruction) -> str:
     return ""
 
 
+def _limit_key(out: FunctionEmitter, instruction: Instruction) -> str:
+    out.perform("kv_limit_key", _number(instruction), out.operand(instruction.operands[0]))
+    return ""
+
+
 def _limit_condition(out: FunctionEmitter, instruction: Instruction) -> str:
     return out.call("kv_limit_condition", _number(instruction), out.operand(instruction.operands[0]))
 
@@ -131,6 +136,7 @@ EMITTERS: dict[str, Emitter] = {
     "capability.make": _capability_make,
     "capability.payload": get_held,
     "limit.begin": _limit_begin,
+    "limit.key": _limit_key,
     "limit.condition": _limit_condition,
     "limit.sum": _limit_sum,
     "limit.count": _limit_count,

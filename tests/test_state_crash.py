@@ -1,0 +1,267 @@
+"""Programs that are killed, disks that fail, several processes at once: no limit is passed, no recorded call is lost,
+and the file always opens. KAVACH_TEST_LONG=1 runs more of it."""
+
+from __future__ import annotations
+
+import errno
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+import tracing
+from kavachc.driver import Compilation
+from kavachc.state.file import StateFile, check_start
+from kavachc.state.format import FRAMES_START, Moment
+from kavachc.state.windows import Windows
+
+IS_LONG = os.environ.get("KAVACH_TEST_LONG", "") not in ("", "0")
+BOUND = 5
+# Each call's line is on stdout when the program next sleeps.
+TASKS = """
+type WorkError = Denied(reason: String)
+capability Work {
+    fn do(number: Int) ! WorkError
+}
+type Worker: Work {
+    fn do(self, number: Int) ! WorkError {
+        print("ran {number}")
+        Time.sleep(1ms)
+    }
+}
+agent Boss {
+    can Work, Console
+    limit Work.do { count <= BOUND per day }
+    on do(number: Int) {
+        Work.do(number) catch e => print("{e}")
+    }
+}
+fn main() ! Error {
+    const boss = Boss.start(Work: Worker())
+    const tasks = [
+        spawn boss.do(0), spawn boss.do(1), spawn boss.do(2), spawn boss.do(3),
+        spawn boss.do(4), spawn boss.do(5), spawn boss.do(6), spawn boss.do(7)
+    ]
+    for task in tasks { try task.wait() }
+}
+"""
+LOOP = """
+type WorkError = Denied(reason: String)
+capability Work {
+    fn do(number: Int) ! WorkError
+}
+type Worker: Work {
+    fn do(self, number: Int) ! WorkError {
+        print("ran")
+    }
+}
+agent Boss {
+    can Work
+    limit Work.do { count <= 1000 per hour }
+    on do(number: Int) ! WorkError {
+        try Work.do(number)
+    }
+}
+fn main() {
+    const boss = Boss.start(Work: Worker())
+    for number in 0..1000 {
+        boss.do(number) catch _ => print("refused")
+    }
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def tasks_binary(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return build(tmp_path_factory.mktemp("tasks"), TASKS.replace("BOUND", str(BOUND)))
+
+
+def build(folder: Path, source: str) -> str:
+    (folder / "program.kav").write_text(source)
+    Compilation(str(folder / "program.kav")).build(str(folder / "program"), None, 2)
+    return str(folder / "program")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Iterator[Path]:
+    """In memory where there is such a folder: a sync costs nothing there."""
+    if not os.access("/dev/shm", os.W_OK):
+        yield tmp_path
+        return
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as name:
+        yield Path(name)
+
+
+def environment(folder: Path) -> dict[str, str]:
+    return {"KAVACH_STATE_FILE": str(folder / "state")}
+
+
+def recorded(folder: Path) -> int:
+    """How many calls the file has recorded; every one is from this run of the machine."""
+    now = Moment(0, 0, time.time_ns())
+    windows = Windows()
+    file = StateFile(str(folder / "state"), windows)
+    try:
+        file.open()
+        file.read(now)
+        return sum(len(window.entries) for window in windows.by_name.values())
+    finally:
+        file.discard()
+
+
+def ran(folder: Path) -> int:
+    return (folder / "out").read_text().count("ran")
+
+
+def run_to_end(binary: str, folder: Path) -> None:
+    with open(folder / "out", "a") as out:
+        done = subprocess.run([binary], env=environment(folder), stdout=out, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def check(folder: Path, binary: str) -> None:
+    """After whatever happened: the file opens, has what ran, and a next run uses up exactly what is left."""
+    before = ran(folder)
+    if (folder / "state").exists():
+        assert before <= recorded(folder) <= BOUND
+    else:
+        assert before == 0
+    run_to_end(binary, folder)
+    assert ran(folder) <= recorded(folder) == BOUND
+
+
+@pytest.fixture(scope="module")
+def tracer() -> None:
+    reason = tracing.why_not()
+    if reason is not None:
+        pytest.skip(reason)
+
+
+def _kill_at(at: int, count: int, _: int) -> str | None:
+    return "kill" if count == at else None
+
+
+def test_the_check_sees_records_that_are_lost(tasks_binary: str, folder: Path) -> None:
+    run_to_end(tasks_binary, folder)
+    (folder / "state").unlink()
+    with pytest.raises(AssertionError):
+        check(folder, tasks_binary)
+
+
+def test_killed_at_every_system_call(tracer: None, tasks_binary: str, folder: Path) -> None:
+    at = 0
+    while True:
+        for old in folder.iterdir():
+            old.unlink()
+        out = folder / "out"
+        kill_at = partial(_kill_at, at)
+        status, _ = tracing.run_traced([tasks_binary], environment(folder), out, kill_at)
+        assert status in (-signal.SIGKILL, 0)
+        check(folder, tasks_binary)
+        if status == 0:
+            break
+        at += 1
+    assert at > 40
+
+
+@pytest.mark.parametrize("code", [errno.EIO, errno.ENOSPC], ids=["EIO", "ENOSPC"])
+@pytest.mark.parametrize("number", [tracing.PWRITE, tracing.FSYNC, tracing.FTRUNCATE, tracing.RENAME, tracing.PREAD])
+def test_a_disk_that_fails_at_each_call_in_turn(
+    tracer: None, tasks_binary: str, folder: Path, number: int, code: int
+) -> None:
+    at = 0
+    while True:
+        for old in folder.iterdir():
+            old.unlink()
+        seen: list[int] = []
+
+        def decide(_: int, called: int, at: int = at, seen: list[int] = seen) -> int | None:
+            seen.append(called)
+            return code if called == number and seen.count(number) == at + 1 else None
+
+        status, _ = tracing.run_traced([tasks_binary], environment(folder), folder / "out", decide)
+        assert status in (0, 2)
+        check(folder, tasks_binary)
+        if seen.count(number) <= at:
+            break
+        at += 1
+    assert at > 0
+
+
+def test_every_write_and_sync_fails_from_some_moment_on(tracer: None, tasks_binary: str, folder: Path) -> None:
+    for at in range(12):
+        for old in folder.iterdir():
+            old.unlink()
+        seen: list[int] = []
+
+        def decide(_: int, called: int, at: int = at, seen: list[int] = seen) -> int | None:
+            if called in (tracing.PWRITE, tracing.FSYNC, tracing.FTRUNCATE):
+                seen.append(called)
+                return errno.EIO if len(seen) > at else None
+            return None
+
+        tracing.run_traced([tasks_binary], environment(folder), folder / "out", decide)
+        check(folder, tasks_binary)
+
+
+def test_killed_at_random_moments(tasks_binary: str, tmp_path: Path) -> None:
+    choose = random.Random(5)
+    for _ in range(500 if IS_LONG else 40):
+        for old in tmp_path.iterdir():
+            old.unlink()
+        for _ in range(3):
+            with open(tmp_path / "out", "a") as out:
+                process = subprocess.Popen([tasks_binary], env=environment(tmp_path), stdout=out)
+                time.sleep(choose.uniform(0, 0.02))
+                process.kill()
+                process.wait()
+        check(tmp_path, tasks_binary)
+
+
+@pytest.mark.parametrize("engine", ["native", "mixed"])
+def test_four_processes_keep_one_budget(engine: str, folder: Path) -> None:
+    binary = build(folder, LOOP)
+    commands = [[binary]] * 4
+    if engine == "mixed":
+        code = "import sys; from kavachc.cli import main; sys.argv = ['kavachc', *sys.argv[1:]]; main()"
+        interpreter = [sys.executable, "-c", code, "interp", str(folder / "program.kav")]
+        commands = [[binary], [binary], interpreter, [*interpreter, "--host", "native"]]
+    environment_ = {**os.environ, **environment(folder)}
+    processes = [
+        subprocess.Popen(command, env=environment_, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        for command in commands
+    ]
+    texts = [process.communicate(timeout=100) for process in processes]
+    assert [err for _, err in texts] == [""] * 4
+    assert sum(out.count("ran") for out, _ in texts) == 1000
+    assert sum(out.count("refused") for out, _ in texts) == 3000
+    content = (folder / "state").read_bytes()
+    assert check_start(content)[1].end == len(content) > FRAMES_START
+
+
+def test_a_process_that_is_stopped_for_good_does_not_hold_the_lock(tasks_binary: str, folder: Path) -> None:
+    run_to_end(tasks_binary, folder)
+    holder = subprocess.Popen(
+        [
+            "python3",
+            "-c",
+            f"import fcntl,time;f=open({str(folder / 'state')!r});fcntl.flock(f,2);print(1,flush=True);time.sleep(99)",
+        ],
+        stdout=subprocess.PIPE,
+    )
+    assert holder.stdout is not None
+    holder.stdout.readline()
+    waiting = subprocess.Popen([tasks_binary], env=environment(folder), stdout=subprocess.DEVNULL)
+    time.sleep(0.2)
+    assert waiting.poll() is None
+    holder.kill()
+    assert waiting.wait(20) == 0
+    holder.wait()
+    holder.stdout.close()
