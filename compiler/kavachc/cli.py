@@ -158,6 +158,15 @@ def emit(file: str, stage: str, target: str | None, level: int) -> None:
     click.echo(Compilation(file).emit(stage, target, level), nl=False)
 
 
+@cli.command()
+@click.argument("code", required=False)
+def explain(code: str | None) -> None:
+    """Say what the diagnostic CODE means, with a wrong and a right program; without CODE, list them all."""
+    from kavachc.diagnostics.explain import contents, page
+
+    click.echo(contents() if code is None else page(code), nl=False)
+
+
 def _leave(status: int) -> NoReturn:
     sys.exit(status)
 

@@ -1,8 +1,9 @@
 """Every diagnostic, one row each: its stable code, its message, and the help that usually goes with it.
 
-`{name}` stands for a value that the stage gives to `DiagnosticBag.report`. Codes are never reused.
+`{name}` stands for a value that the stage gives to `DiagnosticBag.report`. Codes are never reused,
+and each has a page in `explain/`, with a wrong and a right program (`tests/test_explain.py`).
 K00xx files, K01xx syntax, K02xx names, K03xx types, K04xx effects and capabilities, K05xx agents and limits,
-K06xx errors and control flow, K07xx patterns, K08xx constants and compile-time evaluation, K09xx building.
+K06xx errors and control flow, K07xx patterns, K08xx constants and compile-time evaluation, K09xx building, K10xx warnings.
 """
 
 from __future__ import annotations
@@ -169,10 +170,10 @@ ERROR_OF_GENERIC = Code(
     "`{name}` is generic, and an `Error` does not say which `{name}` it holds",
     "match it before it becomes an `Error`, or hold it in an error type without type parameters",
 )
-CLOSURE_PARAMETER_TYPE = Code("K0341", "nothing says what `{name}` is", "write its type, such as `{name}: Int`")
-CLOSURE_PARAMETERS = Code("K0343", "expected `{wanted}`, but this function has {given}")
+CLOSURE_PARAMETER_TYPE = Code("K0360", "nothing says what `{name}` is", "write its type, such as `{name}: Int`")
+CLOSURE_PARAMETERS = Code("K0361", "expected `{wanted}`, but this function has {given}")
 RETURN_OF_UNKNOWN = Code(
-    "K0342",
+    "K0362",
     "`return` cannot stand here: nothing says what this function gives",
     "write the function in full, with its result: `fn(…) -> Int {{ … }}`",
 )
@@ -278,7 +279,11 @@ ALTERNATIVE_BINDS = Code(
     "K0706", "`{name}` cannot be bound here: the other alternatives would leave it without a value"
 )
 PATTERN_RANGE_EMPTY = Code("K0707", "no value lies in `{text}`", "the smaller bound stands first")
-PATTERN_NOT_PLAIN = Code("K0708", "a pattern is a plain text, without values in `{{ }}`")
+PATTERN_NOT_PLAIN = Code(
+    "K0708",
+    "the text of a pattern is plain, without values in `{{ }}`",
+    'compare in a guard: `text if text == "…" => …`',
+)
 PATTERN_UNKNOWN = Code("K0709", "`{name}` is not something to match")
 MATCH_TOO_INTRICATE = Code(
     "K0710",

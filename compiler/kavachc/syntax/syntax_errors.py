@@ -163,6 +163,9 @@ def report_syntax_error(site: SyntaxErrorSite, bag: DiagnosticBag) -> None:
     if token.kind in KEYWORDS and IDENTIFIER in expected and "INT" not in expected:
         bag.report(codes.KEYWORD_AS_NAME, site.span, word=token.text)
         return
+    if token.kind == "STRING_START" and "STRING" in expected:
+        bag.report(codes.PATTERN_NOT_PLAIN, site.span)
+        return
     foreign = _foreign_word(site)
     if foreign:
         word, help_text = foreign
@@ -272,8 +275,6 @@ def _help(site: SyntaxErrorSite, expected: frozenset[str]) -> str | None:
             return f"a call has parentheses: `{previous.text}(…)`"
     if token.kind in ("return", "break", "continue", "fail") and "match" in expected:
         return f"put parentheses around the `{token.kind}`"
-    if token.kind == "STRING_START" and "INT" in expected:
-        return "the text of a pattern cannot hold `{ }`"
     if token.text == "<" and previous.kind == IDENTIFIER and "OPERATOR" not in expected:
         return "`<` opens type arguments where it touches the name before it: `Task<Bool>`"
     if site.open and site.open[-1].quote:
