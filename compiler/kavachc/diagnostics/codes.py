@@ -1,9 +1,10 @@
 """Every diagnostic, one row each: its stable code, its message, and the help that usually goes with it.
 
-`{name}` stands for a value that the stage gives to `DiagnosticBag.report`. Codes are never reused,
-and each has a page in `explain/`, with a wrong and a right program (`tests/test_explain.py`).
+`{name}` stands for a value that the stage gives to `DiagnosticBag.report`. Codes are never reused.
+Each has a page in `explain/`, with a wrong and a right program: a new row needs one (`tests/test_explain.py`).
 K00xx files, K01xx syntax, K02xx names, K03xx types, K04xx effects and capabilities, K05xx agents and limits,
-K06xx errors and control flow, K07xx patterns, K08xx constants and compile-time evaluation, K09xx building, K10xx warnings.
+K06xx errors and control flow, K07xx patterns, K08xx constants and compile-time evaluation, K09xx building,
+K10xx warnings.
 """
 
 from __future__ import annotations
