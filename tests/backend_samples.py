@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from backend_function_samples import FUNCTIONS, KEYED
 from backend_programs import IrProgram, main_of
 from backend_task_samples import AGENTS, ASK_DRY, ASK_SCRIPTED, CANCELLED_WAITS, TASKS
 from backend_value_samples import ARITHMETIC, ARRAYS, BOXES, COMPARISON, ERRORS, OPTIONALS, RECORDS, SUMS
@@ -47,7 +48,9 @@ SAMPLES = {
     "errors": ERRORS,
     "tasks": TASKS,
     "cancelled_waits": CANCELLED_WAITS,
+    "functions": FUNCTIONS,
     "agents": AGENTS,
+    "keyed": KEYED,
     "ask_dry": ASK_DRY,
     "ask_scripted": ASK_SCRIPTED,
     "deep": DEEP,
