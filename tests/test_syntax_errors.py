@@ -60,8 +60,6 @@ def test_one_mistake_one_message_in_the_readers_words(text: str, message: str) -
 @pytest.mark.parametrize(
     ("text", "what"),
     [
-        ('import "bank.kav"', "`import` is"),
-        ("pub fn f() { }", "`pub` is"),
         ('test "name" { }', "`test` blocks are"),
         ("fn f(x: [Int: String]) { }", "maps are"),
         ("fn f(mut x: [Int]) { }", "`mut` is"),

@@ -101,6 +101,9 @@ def golden_program(golden: Golden) -> Iterator[tuple[Compilation, RunOptions]]:
     before = Path.cwd()
     with tempfile.TemporaryDirectory(prefix="kavachc-golden-") as folder:
         Path(folder, golden.name).write_text(golden.sections["source"], encoding="utf-8")
+        for name, text in golden.files.items():
+            Path(folder, name).parent.mkdir(parents=True, exist_ok=True)
+            Path(folder, name).write_text(text, encoding="utf-8")
         model_path: str | None = None
         if "model" in golden.sections:
             model_path = "model.json"

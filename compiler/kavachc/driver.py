@@ -19,7 +19,7 @@ from kavachc.options import RunOptions
 if TYPE_CHECKING:
     from kavachc.ir.module import Module as IrModule
     from kavachc.semantics.typed_ast import Program
-    from kavachc.syntax.ast import Module as SyntaxModule
+    from kavachc.syntax.program_files import ProgramFiles
 
 HostKind = Literal["model", "native"]
 
@@ -41,17 +41,13 @@ class Compilation:
             raise CompileErrors(self.bag.items)
 
     @cached_property
-    def syntax(self) -> SyntaxModule:
-        """The parsed file."""
-        from kavachc.syntax.loader import load
-        from kavachc.syntax.parser import parse
+    def files(self) -> ProgramFiles:
+        """The parsed files of the program."""
+        from kavachc.syntax.program_files import load_program
 
-        file = load(self.path, self.bag)
+        files = load_program(self.path, self.bag)
         self._stop_on_errors()
-        assert file is not None
-        module = parse(file, self.bag)
-        self._stop_on_errors()
-        return module
+        return files
 
     @cached_property
     def program(self) -> Program:
@@ -59,7 +55,7 @@ class Compilation:
         from kavachc.interpreter.constants import evaluate_constants
         from kavachc.semantics.checker import check
 
-        program = check(self.syntax, self.bag)
+        program = check(self.files, self.bag)
         self._stop_on_errors()
         assert program is not None
         evaluate_constants(program, self.bag)
@@ -96,7 +92,7 @@ class Compilation:
         from kavachc.backend.link import OutputError, link
         from kavachc.backend.targets import host_target
 
-        if os.path.exists(output) and os.path.samefile(output, self.path):
+        if os.path.exists(output) and any(os.path.samefile(output, path) for path in self.files.paths):
             raise OutputError(f"cannot write {output}: it is the program itself")
         chosen = target or host_target()
         link(self.object(chosen, level), chosen, Path(output))
@@ -133,7 +129,7 @@ class Compilation:
     def _emit_ast(self) -> str:
         from kavachc.dump import dump
 
-        return dump(self.syntax.declarations)
+        return dump(self.files.modules[0].declarations)
 
     def _emit_typed(self) -> str:
         from kavachc.dump import dump_program

@@ -8,6 +8,7 @@
     functions: half, main              [ir] and [opt] hold only these
     [source]
     fn main() { print("a") }
+    [file bank.kav]                    a further file of the program, beside it
     [model]                            the scripted model, if it asks
     [out]                              stdout, exactly
     a
@@ -28,6 +29,7 @@ SECTIONS = ("source", "model", "out", "err", "errors", "exit", "ir", "opt", "typ
 STATE_FILE = "windows.state"
 HEADER_KEYS = ("shows", "options", "runs", "functions", "note")
 OPTION_WORDS = ("dry-run", "virtual-time", "state-file")
+FILE_SECTION = "[file "
 
 
 class GoldenError(Exception):
@@ -44,6 +46,11 @@ class Golden:
     def name(self) -> str:
         """The program's file name, as its messages show it."""
         return self.path.with_suffix(".kav").name
+
+    @property
+    def files(self) -> dict[str, str]:
+        """The program's further files, by path."""
+        return {name.removeprefix("file "): text for name, text in self.sections.items() if name not in SECTIONS}
 
     @property
     def shows(self) -> tuple[str, ...]:
@@ -89,7 +96,8 @@ class Golden:
     def text(self) -> str:
         """The golden as a file holds it."""
         lines = [f"{key}: {value}\n" for key, value in self.header.items()]
-        for name in SECTIONS:
+        further = [name for name in self.sections if name not in SECTIONS]
+        for name in ("source", *further, *SECTIONS[1:]):
             if name in self.sections:
                 lines.append(f"[{name}]\n{self.sections[name]}")
         return "".join(lines)
@@ -102,7 +110,7 @@ def read_golden(path: Path) -> Golden:
     current: str | None = None
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(keepends=True), start=1):
         word = line.strip()
-        if word.startswith("[") and word.endswith("]") and word[1:-1] in SECTIONS:
+        if word.startswith("[") and word.endswith("]") and (word[1:-1] in SECTIONS or word.startswith(FILE_SECTION)):
             current = word[1:-1]
             if current in sections:
                 raise GoldenError(f"{path}:{number}: a second [{current}] section")

@@ -6,6 +6,7 @@ into lines and columns.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from dataclasses import dataclass, field
 
@@ -25,6 +26,11 @@ class SourceFile:
         starts = [0]
         starts.extend(index + 1 for index, character in enumerate(self.text) if character == "\n")
         object.__setattr__(self, "line_starts", starts)
+
+    @property
+    def mark(self) -> str:
+        """What tells a name of this file from an equal one of another file: `@bank.kav`."""
+        return "@" + re.sub(r"[^A-Za-z0-9_./-]", "_", self.path)
 
     def position(self, offset: int) -> tuple[int, int]:
         """The 1-based line and column (in characters) of `offset`, a character index into `text`."""

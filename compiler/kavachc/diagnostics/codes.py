@@ -92,6 +92,18 @@ SELF_MISSING = Code("K0215", "the method `{name}` of `{type}` takes no `self`", 
 UNKNOWN_CAPABILITY = Code("K0216", "there is no capability `{name}`")
 TYPE_ARGUMENTS = Code("K0217", "`{name}` takes {wanted}, but {given}")
 METHOD_ON_TYPE = Code("K0218", "`{name}` is called on a value of `{type}`, not on the type", "write `value.{name}(…)`")
+IMPORTED_TWICE = Code("K0230", "`{path}` is imported twice", "remove one of the two")
+IMPORT_CYCLE = Code(
+    "K0231",
+    "files cannot import each other: {ring}",
+    "move what they share into a file of its own, which both import",
+)
+IMPORT_CLASH = Code("K0232", "`{path}` brings `{name}`, and {other}", "rename one of the two")
+AGENT_TWICE = Code(
+    "K0233",
+    "a program has one agent `{name}`, and {path} declares another",
+    "rename one of the two: the windows of limits are kept under the agent's name",
+)
 METHOD_NOT_CALLED = Code("K0219", "`{name}` is a method of `{type}`, not a field", "call it: `.{name}(…)`")
 
 # K03xx: types.

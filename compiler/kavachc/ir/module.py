@@ -116,8 +116,9 @@ class Field:
 
 
 def shown_name(name: str) -> str:
-    """How values of a type show their type's name: `Pair`, where the type itself is `Pair<Int, String>`."""
-    return name.partition("<")[0]
+    """How values of a type show their type's name: `Pair`, where the type itself is `Pair<Int, String>` or
+    `Pair@bank.kav`."""
+    return name.partition("<")[0].partition("@")[0]
 
 
 @dataclass(frozen=True, slots=True)

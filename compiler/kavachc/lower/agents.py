@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from kavachc.ir import module as ir
 from kavachc.ir.module import Block, Module, Value
-from kavachc.ir.types import IrType, Named
+from kavachc.ir.types import IrType
 from kavachc.lower import names
 from kavachc.lower.asking import ANSWERED
 from kavachc.lower.calls import call_function
@@ -40,7 +40,7 @@ def add_agents(program: typed.Program, module: Module) -> None:
                 agent.settings.asks_under_way,
                 agent.settings.mode,
                 tuple(ir.Limit(limit.target, tuple(_rule(rule) for rule in limit.rules)) for limit in agent.limits),
-                tuple(capability.name for capability in agent.capabilities),
+                tuple(str(capability) for capability in agent.capabilities),
             )
         )
 
@@ -71,7 +71,7 @@ def _declare_implementation(program: ProgramLowering, implementation: typed.Impl
     for method, function in zip(implementation.capability.methods, implementation.methods, strict=True):
         thunk = _MethodThunk(program, vtable, implementation.capability, method, function.span)
         thunks.append(partial(_lower_implementation, thunk, function))
-    _add_vtable(program, vtable, implementation.capability, Named(implementation.record.name))
+    _add_vtable(program, vtable, implementation.capability, lower_type(implementation.record))
     return thunks
 
 
@@ -85,13 +85,13 @@ def _declare_limits(
         limit = next((item for item in agent.limits if item.method is method), None)
         thunk = _MethodThunk(program, vtable, capability, method, agent.span if limit is None else limit.span)
         thunks.append(partial(_lower_limited, thunk, agent, limit))
-    _add_vtable(program, vtable, capability, Named(capability.name))
+    _add_vtable(program, vtable, capability, lower_type(capability))
     return thunks
 
 
 def _add_vtable(program: ProgramLowering, name: str, capability: CapabilityType, payload: IrType) -> None:
     functions = tuple(names.thunk(name, method) for method in capability.methods)
-    program.module.vtables[name] = ir.Vtable(name, capability.name, payload, functions)
+    program.module.vtables[name] = ir.Vtable(name, str(capability), payload, functions)
 
 
 class _MethodThunk:
@@ -109,7 +109,7 @@ class _MethodThunk:
         self.function = program.declare(
             names.thunk(vtable, method),
             span,
-            [("capability", Named(capability.name)), *((name, lower_type(type)) for name, type in pairs)],
+            [("capability", lower_type(capability)), *((name, lower_type(type)) for name, type in pairs)],
             lower_type(method.result),
             lower_error(method.error),
             method.may_wait,
@@ -148,10 +148,10 @@ def _lower_limited(thunk: _MethodThunk, agent: typed.Agent, limit: typed.Limit |
     method, capability = thunk.method, thunk.capability
     if limit is not None:
         _check_limit(state, thunk, agent, limit)
-    inner = thunk.payload(state, Named(capability.name))
+    inner = thunk.payload(state, lower_type(capability))
     state.locate(thunk.span)
     # Counted where the agent's capability was called.
-    result = build.call_capability(inner, capability.name, method.index, thunk.arguments, "plain", build.location)
+    result = build.call_capability(inner, str(capability), method.index, thunk.arguments, "plain", build.location)
     state.leave_by_return(settle(state, result, method.may_wait, state.leave_by_failure))
     state.finish()
 

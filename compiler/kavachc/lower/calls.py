@@ -84,7 +84,7 @@ def _capability(
     method = node.method
     result = state.build.call_capability(
         operands[0],
-        node.capability.name,
+        str(node.capability),
         method.index,
         operands[1:],
         state.depth_of(method.is_recursive),

@@ -14,12 +14,12 @@ ENTRY = "kavach.main"
 
 def vtable(record: RecordType, capability: CapabilityType) -> str:
     """How the record is the capability."""
-    return f"vtable.{record.name}.{capability.name}"
+    return f"vtable.{record}.{capability}"
 
 
 def limit_vtable(agent: Agent, capability: CapabilityType) -> str:
     """How the capability is under the agent's limits."""
-    return f"limit.{agent.name}.{capability.name}"
+    return f"limit.{agent.name}.{capability}"
 
 
 def thunk(vtable_name: str, method: CapabilityMethod) -> str:

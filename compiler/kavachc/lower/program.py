@@ -150,9 +150,13 @@ class ProgramLowering:
             parameters.insert(0, ("handle", Named(function.agent.name)))
         elif function.needs_agent:
             parameters.insert(0, ("agent", INT))
-        self._names[function] = function.name
+        name = function.name
+        while name in self.module.functions:
+            # Another file has a function of this name.
+            name += function.span.file.mark
+        self._names[function] = name
         self.declare(
-            function.name,
+            name,
             function.span,
             parameters,
             lower_type(function.result),

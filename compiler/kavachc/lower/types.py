@@ -55,7 +55,7 @@ def add_type_tables(program: Program, module: ir.Module) -> None:
         _add_sum(sum_, module)
     for capability in program.capabilities:
         methods = tuple(_method(method) for method in capability.methods)
-        module.capabilities[capability.name] = ir.Capability(capability.name, methods)
+        module.capabilities[str(capability)] = ir.Capability(str(capability), methods)
 
 
 def _fields(holder: types.Type, fields: list[types.FieldInfo] | tuple[types.FieldInfo, ...]) -> tuple[ir.Field, ...]:

@@ -18,9 +18,10 @@ from kavachc.syntax import ast
 def resolve_can(world: World) -> None:
     """Fill in `can` and `capabilities` of every agent. A reference that is repeated is an error."""
     for agent_type, agent in world.agents.items():
+        view = world.at(agent.span)
         first: dict[typed.Effect, Span] = {}
         for reference in world.agent_declarations[agent_type].can:
-            effect = resolve_capability(world, reference)
+            effect = resolve_capability(view, reference)
             if effect is None:
                 continue
             whole = typed.Effect(effect.capability)
@@ -38,7 +39,7 @@ def resolve_can(world: World) -> None:
         agent.can = tuple(first)
         capabilities: dict[CapabilityType, None] = {}
         for effect in first:
-            found = world.types.get(effect.capability)
+            found = view.types.get(effect.capability)
             if isinstance(found, CapabilityType):
                 capabilities[found] = None
         agent.capabilities = tuple(capabilities)
@@ -83,7 +84,7 @@ class Settings:
             self.world.bag.report(code, offending.span)
             return None
         facts = Facts()
-        body = Body(self.world, self.dispatch, facts)
+        body = Body(self.world.at(setting.span), self.dispatch, facts)
         checked = body.expression(setting.value, record)
         if checked.type is not record:
             if checked.type is not UNKNOWN:
@@ -100,11 +101,12 @@ class Settings:
         if not isinstance(value, ast.Call) or not isinstance(value.callee, ast.Name) or value.type_arguments:
             return value
         name = value.callee.text
-        function = self.world.functions.get(name)
+        world = self.world.at(written.span)
+        function = world.functions.get(name)
         if function is not None:
             if value.arguments or function.parameters or function.error is not None:
                 return value
         elif name != record:
             return value
         values = [*(argument.value for argument in value.arguments), *(update.value for update in updates)]
-        return next((part for part in (not_plain(item, self.world) for item in values) if part is not None), None)
+        return next((part for part in (not_plain(item, world) for item in values) if part is not None), None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 
@@ -11,7 +12,7 @@ from kavachc.semantics import typed_ast as typed
 from kavachc.semantics.agents import Settings, resolve_can
 from kavachc.semantics.body import Body
 from kavachc.semantics.constants import check_constant, check_default
-from kavachc.semantics.declarations import Declarations, check_error_type
+from kavachc.semantics.declarations import check_error_type, declare
 from kavachc.semantics.effects import Effects
 from kavachc.semantics.expressions import check_expression
 from kavachc.semantics.graph import components
@@ -34,6 +35,7 @@ from kavachc.semantics.world import Facts, World
 from kavachc.source import SourceFile
 from kavachc.syntax import ast
 from kavachc.syntax.parser import parse
+from kavachc.syntax.program_files import ProgramFiles, alone
 
 PRELUDE_PATH = "prelude.kav"
 
@@ -48,18 +50,18 @@ def load_prelude() -> ast.Module:
     return module
 
 
-def check(module: ast.Module, bag: DiagnosticBag) -> typed.Program | None:
-    """The typed program of `module`; None when a mistake was found, which then is in `bag`."""
+def check(files: ProgramFiles | ast.Module, bag: DiagnosticBag) -> typed.Program | None:
+    """The typed program of `files`; None when a mistake was found, which then is in `bag`."""
     reported_before = len(bag.items)
-    world = World(module.file, bag)
-    Declarations(world).collect(load_prelude(), module)
+    files = alone(files) if isinstance(files, ast.Module) else files
+    world = declare(load_prelude(), files, bag)
     _check_types_end(world)
     resolve_can(world)
     check_implementations(world)
     maker = Body(world, check_expression, Facts())
     check_written_bounds(world, maker)
     _check_defaults(world, maker)
-    for entry in world.constants.values():
+    for entry in world.all_constants:
         if entry.state == "untouched":
             check_constant(world, maker, entry)
     for function, declaration in world.bodies:
@@ -70,7 +72,7 @@ def check(module: ast.Module, bag: DiagnosticBag) -> typed.Program | None:
     limits.check()
     settings = Settings(world, check_expression)
     settings.check()
-    main = _check_main(world)
+    main = _check_main(world.files()[0])
     check_instances(world)
     effects = Effects(world)
     effects.infer()
@@ -78,20 +80,22 @@ def check(module: ast.Module, bag: DiagnosticBag) -> typed.Program | None:
     effects.check_promises()
     limits.check_calls(effects)
     settings.check_calls(effects)
-    found = sorted(bag.items[reported_before:], key=_place)
+    order = {file: number for number, file in enumerate(world.views)}
+    found = sorted(bag.items[reported_before:], key=lambda item: _place(item, order))
     bag.items[reported_before:] = found
     if main is None or any(item.severity == "error" for item in found):
         return None
     return _program(world, main)
 
 
-def _place(diagnostic: Diagnostic) -> int:
-    return diagnostic.span.start if diagnostic.span is not None else 0
+def _place(diagnostic: Diagnostic, order: Mapping[SourceFile, int]) -> tuple[int, int]:
+    span = diagnostic.span
+    return (order[span.file], span.start) if span is not None else (0, 0)
 
 
 def _check_types_end(world: World) -> None:
     """Every record and sum has a value that ends: none has to hold another of its own for ever."""
-    types = [own_type(item) for item in world.types.values() if isinstance(item, RecordType | SumType)]
+    types = [own_type(item) for item in world.all_types if isinstance(item, RecordType | SumType)]
     # Applications of generic types are types of their own.
     for type_ in types:
         types.extend({item: None for field in fields_of(type_) for item in needed_by(field.type) if item not in types})
@@ -119,7 +123,7 @@ def _check_defaults(world: World, maker: Body) -> None:
 def _check_function(world: World, function: typed.Function, declaration: ast.Function) -> None:
     """Check the body; a function with a result must give one wherever it ends."""
     facts = world.facts.setdefault(function, Facts())
-    body = Body(world, check_expression, facts, function, function.agent)
+    body = Body(world.at(function.span), check_expression, facts, function, function.agent)
     for parameter in function.parameters:
         if parameter.name != "_":
             body.scope.declare(parameter)
@@ -128,8 +132,8 @@ def _check_function(world: World, function: typed.Function, declaration: ast.Fun
 
 def _check_main(world: World) -> typed.Function | None:
     main = world.functions.get("main")
-    if main is None:
-        world.bag.report(codes.FILE_EMPTY, None, path=world.file.path)
+    if main is None or main.span.file is not world.module.file:
+        world.bag.report(codes.FILE_EMPTY, None, path=world.module.file.path)
         return None
     if main.parameters or main.type_parameters or main.result is not NOTHING:
         plain = typed.Function(main.name, (), NOTHING, main.error, main.span)
@@ -138,8 +142,7 @@ def _check_main(world: World) -> typed.Function | None:
 
 
 def _program(world: World, main: typed.Function) -> typed.Program:
-    types = [*world.prelude_types.values(), *world.types.values()]
-    unique = list(dict.fromkeys(types))
+    unique = world.all_types
     return typed.Program(
         functions=[function for function, _ in world.bodies],
         records=[item for item in unique if isinstance(item, RecordType) and not item.parameters],
@@ -149,7 +152,7 @@ def _program(world: World, main: typed.Function) -> typed.Program:
         implementations=list(world.implementations.values()),
         agents=list(world.agents.values()),
         shapes=list(world.shapes.values()),
-        constants=[entry.constant for entry in world.constants.values()],
+        constants=[entry.constant for entry in world.all_constants],
         main=main,
         ai_error=world.sum("AiError"),
         task_error=world.sum("TaskError"),

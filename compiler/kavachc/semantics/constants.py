@@ -6,9 +6,10 @@ from kavachc.diagnostics import codes
 from kavachc.semantics import typed_ast as typed
 from kavachc.semantics.body import Body, unknown
 from kavachc.semantics.conversions import why_not_plain
-from kavachc.semantics.specialise import substituted
+from kavachc.semantics.specialise import relocated, substituted
 from kavachc.semantics.types import NEVER, RecordType, SumType, bindings_of, declared
 from kavachc.semantics.world import ConstantEntry, DefaultEntry, Facts, World
+from kavachc.source import Span
 from kavachc.syntax import ast
 
 
@@ -31,7 +32,7 @@ def check_constant(world: World, maker: Body, entry: ConstantEntry) -> None:
     declaration, constant = entry.declaration, entry.constant
     entry.state = "checking"
     facts = world.facts.setdefault(constant, Facts())
-    body = Body(world, maker.dispatch, facts)
+    body = Body(world.at(declaration.span), maker.dispatch, facts)
     if declaration.type is not None:
         constant.type = body.resolve(declaration.type)
         constant.value = body.value_of_written_type(declaration.value, constant.type)
@@ -48,8 +49,9 @@ def check_constant(world: World, maker: Body, entry: ConstantEntry) -> None:
         entry.state = "done"
 
 
-def default_value(body: Body, owner: RecordType | SumType, variant: int | None, index: int) -> typed.Expr:
-    """The default of a field, for a construction in `body` that leaves the field out."""
+def default_value(body: Body, owner: RecordType | SumType, variant: int | None, index: int, span: Span) -> typed.Expr:
+    """The default of a field, for a construction at `span` that leaves the field out. One that another file declares
+    stands where it is used: a function has the places of one file."""
     entry = body.world.defaults[declared(owner), variant, index]
     if entry.state == "untouched":
         check_default(body.world, body, entry)
@@ -64,7 +66,8 @@ def default_value(body: Body, owner: RecordType | SumType, variant: int | None, 
     body.facts.constants.extend(entry.facts.constants)
     if entry.value is None:
         return unknown(entry.declaration.span)
-    return substituted(entry.value, bindings_of(owner))
+    value = substituted(entry.value, bindings_of(owner))
+    return value if entry.declaration.span.file is span.file else relocated(value, span)
 
 
 def check_default(world: World, maker: Body, entry: DefaultEntry) -> None:
@@ -72,6 +75,7 @@ def check_default(world: World, maker: Body, entry: DefaultEntry) -> None:
     entry.state = "checking"
     written = entry.declaration.default
     assert written is not None
+    world = world.at(written.span)
     body = Body(world, maker.dispatch, entry.facts, type_parameters=entry.type_parameters)
     offending = not_plain(written, world)
     if offending is not None:

@@ -30,7 +30,7 @@ def check_record_make(body: Body, node: ast.Call, record: RecordType, wanted: Ty
     inference = _inference(body, record, record.name, node.callee, node.type_arguments, example)
     fields = _check_fields(body, node, record.name, record.fields, inference, wanted)
     made = _applied(body, record, inference)
-    return typed.RecordMake(node.span, made, made, _with_defaults(body, made, None, fields))
+    return typed.RecordMake(node.span, made, made, _with_defaults(body, made, None, fields, node.span))
 
 
 def check_variant_make(
@@ -48,7 +48,7 @@ def check_variant_make(
     inference = _variant_inference(body, callee, sum_, full_name, "(…)")
     fields = _check_fields(body, node, full_name, variant.fields, inference, wanted)
     made = _applied(body, sum_, inference)
-    return typed.VariantMake(node.span, made, made, index, _with_defaults(body, made, index, fields))
+    return typed.VariantMake(node.span, made, made, index, _with_defaults(body, made, index, fields, node.span))
 
 
 def check_variant_name(body: Body, node: ast.FieldAccess, sum_: SumType, wanted: Type | None) -> typed.Expr:
@@ -129,13 +129,13 @@ def _check_fields(
 
 
 def _with_defaults(
-    body: Body, made: RecordType | SumType, variant: int | None, values: Sequence[tuple[int, typed.Expr]]
+    body: Body, made: RecordType | SumType, variant: int | None, values: Sequence[tuple[int, typed.Expr]], span: Span
 ) -> tuple[tuple[int, typed.Expr], ...]:
     """The fields as written, then the defaults of those left out."""
     fields = made.fields if isinstance(made, RecordType) else made.variants[variant or 0].fields
     given = {index for index, _ in values}
     defaults = [
-        (index, default_value(body, made, variant, index))
+        (index, default_value(body, made, variant, index, span))
         for index, item in enumerate(fields)
         if index not in given and item.has_default
     ]

@@ -9,11 +9,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from kavachc.diagnostics import codes
-from kavachc.diagnostics.diagnostic import Label
+from kavachc.diagnostics.diagnostic import DiagnosticBag, Label
 from kavachc.semantics import typed_ast as typed
 from kavachc.semantics.builtins import BUILTIN_CAPABILITIES
 from kavachc.semantics.conversions import why_not_shown
 from kavachc.semantics.growth import check_growth_of_types
+from kavachc.semantics.imports import bring_functions, bring_imports, mark_equal_names
 from kavachc.semantics.type_names import resolve_type, type_parameters, variables_by_name
 from kavachc.semantics.types import (
     ERROR,
@@ -23,6 +24,7 @@ from kavachc.semantics.types import (
     CapabilityMethod,
     CapabilityType,
     FieldInfo,
+    NominalType,
     RecordType,
     SumType,
     Type,
@@ -30,13 +32,47 @@ from kavachc.semantics.types import (
     VariantInfo,
     own_type,
 )
-from kavachc.semantics.wording import near_miss, parameter_list, signature
+from kavachc.semantics.wording import parameter_list, signature
 from kavachc.semantics.world import BUILT_IN_NAMES, ConstantEntry, DefaultEntry, World
 from kavachc.syntax import ast
+from kavachc.syntax.program_files import ProgramFiles
+
+
+def declare(prelude: ast.Module, files: ProgramFiles, bag: DiagnosticBag) -> World:
+    """The program's names and types: everything that declarations say, bodies and initialisers aside.
+
+    The result is the prelude's view; `World.files` are the others.
+    """
+    world = World(prelude, bag)
+    world.views[prelude.file] = world
+    all_files = [Declarations(world)]
+    all_files[0].collect_names()
+    world.prelude_types.update(world.types)
+    world.spans.clear()
+    for module in files.modules:
+        all_files.append(Declarations(world.view(module)))
+        all_files[-1].collect_names()
+    mark_equal_names(world)
+    bring_imports(world, files)
+    for stage in (
+        Declarations.fill_type_parameters,
+        Declarations.fill_capabilities,
+        Declarations.fill_fields,
+    ):
+        for file in all_files:
+            stage(file)
+    check_growth_of_types(world)
+    for file in all_files:
+        file.fill_functions()
+    bring_functions(world, files)
+    # Only now are all fields known, so that an error type can be looked into.
+    for file in all_files:
+        file.check_error_types()
+    return world
 
 
 class Declarations:
-    """Fills in `world` from the prelude and the user's module."""
+    """Fills in `world` from the declarations of its module."""
 
     def __init__(self, world: World) -> None:
         self.world = world
@@ -44,41 +80,46 @@ class Declarations:
         self.sums: list[tuple[SumType, ast.SumDeclaration]] = []
         self.capabilities: list[tuple[CapabilityType, ast.CapabilityDeclaration]] = []
         self.functions: list[ast.Function] = []
+        self.agents: list[typed.Agent] = []
 
-    def collect(self, prelude: ast.Module, module: ast.Module) -> None:
-        """Everything that the declarations say, bodies and initialisers aside."""
-        for declaration in prelude.declarations:
-            self._collect_name(declaration)
-        self.world.prelude_types = dict(self.world.types)
-        self.world.spans.clear()
-        for declaration in module.declarations:
+    def collect_names(self) -> None:
+        for declaration in self.world.module.declarations:
             if self._claim(declaration):
                 self._collect_name(declaration)
+
+    def fill_type_parameters(self) -> None:
         for record, record_declaration in self.records:
             record.parameters = type_parameters(self.world, record_declaration.type_parameters)
         for sum_, sum_declaration in self.sums:
             sum_.parameters = type_parameters(self.world, sum_declaration.type_parameters)
-        for capability, capability_declaration in self.capabilities:
-            self._fill_capability(capability, capability_declaration)
+
+    def fill_capabilities(self) -> None:
+        for capability, declaration in self.capabilities:
+            self._fill_capability(capability, declaration)
+
+    def fill_fields(self) -> None:
         for record, record_declaration in self.records:
             self._fill_record(record, record_declaration)
         for sum_, sum_declaration in self.sums:
             self._fill_sum(sum_, sum_declaration)
-        check_growth_of_types(self.world)
+
+    def fill_functions(self) -> None:
         for function in self.functions:
             self.world.functions[function.signature.name.text] = self._function(function, function.signature.name.text)
-        for agent in self.world.agents.values():
+        for agent in self.agents:
             self._fill_handlers(agent)
-        # Only now are all fields known, so that an error type can be looked into.
+
+    def check_error_types(self) -> None:
         for function_, declaration_ in self.world.bodies:
-            check_error_type(self.world, function_.error, declaration_.signature.error)
+            if function_.span.file is self.world.module.file:
+                check_error_type(self.world, function_.error, declaration_.signature.error)
         for capability, capability_declaration in self.capabilities:
             for method, written in zip(capability.methods, capability_declaration.methods, strict=False):
                 check_error_type(self.world, method.error, written.error)
 
     def _claim(self, declaration: ast.Declaration) -> bool:
         """Take the declaration's name; False when an earlier one of the file has it."""
-        name = declaration.signature.name if isinstance(declaration, ast.Function) else declaration.name
+        name = ast.declared_name(declaration)
         if name.text in BUILT_IN_NAMES or name.text in self.world.prelude_types:
             self.world.bag.report(codes.BUILT_IN_NAME, name.span, name=name.text)
         first = self.world.spans.get(name.text)
@@ -98,26 +139,32 @@ class Declarations:
                 constant = typed.Constant(
                     declaration.name.text, UNKNOWN, typed.NothingValue(declaration.span, UNKNOWN), declaration.name.span
                 )
-                world.constants[declaration.name.text] = ConstantEntry(declaration, constant)
+                entry = ConstantEntry(declaration, constant)
+                world.constants[declaration.name.text] = entry
+                world.all_constants.append(entry)
             case ast.RecordDeclaration():
                 record = RecordType(declaration.name.text, declaration.name.span, declaration.documentation)
-                world.types[record.name] = record
+                self._add_type(record)
                 self.records.append((record, declaration))
             case ast.SumDeclaration():
                 sum_ = SumType(declaration.name.text, declaration.name.span, declaration.documentation)
-                world.types[sum_.name] = sum_
+                self._add_type(sum_)
                 self.sums.append((sum_, declaration))
             case ast.CapabilityDeclaration():
                 capability = CapabilityType(declaration.name.text, declaration.name.span, declaration.documentation)
-                world.types[capability.name] = capability
+                self._add_type(capability)
                 self.capabilities.append((capability, declaration))
             case ast.AgentDeclaration():
                 agent_type = AgentType(declaration.name.text, declaration.name.span, declaration.documentation)
-                world.types[agent_type.name] = agent_type
-                world.agents[agent_type] = typed.Agent(
-                    agent_type.name, len(world.agents), agent_type, declaration.name.span
-                )
+                self._add_type(agent_type)
+                agent = typed.Agent(agent_type.name, len(world.agents), agent_type, declaration.name.span)
+                world.agents[agent_type] = agent
+                self.agents.append(agent)
                 world.agent_declarations[agent_type] = declaration
+
+    def _add_type(self, type_: NominalType) -> None:
+        self.world.types[type_.name] = type_
+        self.world.all_types.append(type_)
 
     def unique(self, names: Iterable[ast.Identifier]) -> None:
         """Report every name that was already among `names`."""
@@ -163,7 +210,7 @@ class Declarations:
             else:
                 known = [str(item) for item in self.world.types.values() if isinstance(item, CapabilityType)]
                 self.world.bag.report(
-                    codes.UNKNOWN_CAPABILITY, name.span, name=name.text, help=near_miss(name.text, known)
+                    codes.UNKNOWN_CAPABILITY, name.span, name=name.text, help=self.world.help_for_name(name.text, known)
                 )
         self._fill_methods(record, declaration.methods)
 

@@ -180,7 +180,7 @@ class Effects:
 
     def check_constants(self) -> None:
         """A constant has no effects, and does not need itself."""
-        roots: list[Node] = [entry.constant for entry in self.world.constants.values() if entry.state != "cycle"]
+        roots: list[Node] = [entry.constant for entry in self.world.all_constants if entry.state != "cycle"]
         for component, has_cycle in components(roots, self._with_constants):
             constants = [member for member in component if isinstance(member, typed.Constant)]
             if has_cycle and constants:
@@ -188,7 +188,7 @@ class Effects:
                 names = [member.name for member in component if not isinstance(member, FunctionShape)]
                 notes = (f"by way of {quoted(names)}",) if len(component) > 1 else ()
                 self.world.bag.report(codes.CONSTANT_CYCLE, first.span, name=first.name, notes=notes)
-        for entry in self.world.constants.values():
+        for entry in self.world.all_constants:
             found = self.why_impure(self._facts(entry.constant))
             if found is not None:
                 self.world.bag.report(codes.CONSTANT_NOT_PURE, found[1], name=entry.constant.name, reason=found[0])
@@ -210,7 +210,7 @@ class Effects:
                     self._report(function, declaration, effect, codes.EFFECT_NOT_ALLOWED, name, help_text)
 
     def _resolved(self, references: Iterable[ast.CapabilityReference]) -> list[typed.Effect]:
-        found = [resolve_capability(self.world, reference) for reference in references]
+        found = [resolve_capability(self.world.at(reference.span), reference) for reference in references]
         return [effect for effect in found if effect is not None]
 
     def _report(

@@ -42,7 +42,7 @@ def check_growth_of_types(world: World) -> None:
     """Reports generic types that hold ever larger applications of themselves, and takes the fields that do so out of
     play, so that everything else may follow fields to their end."""
     found: list[Edge] = []
-    for type_ in world.types.values():
+    for type_ in world.all_types:
         if isinstance(type_, RecordType | SumType) and type_.parameters:
             for field in _fields(type_):
                 for applied in _applications(field.type):

@@ -13,7 +13,7 @@ from kavachc.semantics.world import World
 
 def check_implementations(world: World) -> None:
     """Fill in `world.implementations`; what is missing or differs is reported with the signature to write."""
-    for record in world.types.values():
+    for record in world.all_types:
         if isinstance(record, RecordType):
             for capability in record.capabilities:
                 _check(world, record, capability)

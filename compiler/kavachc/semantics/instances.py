@@ -50,7 +50,7 @@ def check_instances(world: World) -> None:
 
 def _check_sizes(world: World) -> bool:
     """Whether a generic type is applied to types that are too large, by way of whatever its values hold."""
-    pending = [item for item in world.types.values() if isinstance(item, RecordType | SumType)]
+    pending = [item for item in world.all_types if isinstance(item, RecordType | SumType)]
     for type_ in pending:
         # Asking for what an application holds makes the applications in it.
         for applied in [*type_.applications.values()]:

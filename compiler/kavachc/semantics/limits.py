@@ -50,7 +50,7 @@ class Limits:
             first: dict[typed.Effect, Span] = {}
             limits: list[typed.Limit] = []
             for written in self.world.agent_declarations[agent_type].limits:
-                target = resolve_capability(self.world, written.target)
+                target = resolve_capability(self.world.at(agent.span), written.target)
                 if target is None:
                     continue
                 if target in first:
@@ -80,7 +80,7 @@ class Limits:
             return None
         capability: CapabilityType | None = None
         method: CapabilityMethod | None = None
-        found = self.world.types.get(name)
+        found = self.world.at(agent.span).types.get(name)
         if isinstance(found, CapabilityType):
             capability = found
             if target.method is None:
@@ -139,7 +139,7 @@ class Limits:
     ) -> typed.Rule | None:
         facts = Facts()
         self._rules.append((written.span, facts))
-        body = Body(self.world, self.dispatch, facts, rule_target=target)
+        body = Body(self.world.at(written.span), self.dispatch, facts, rule_target=target)
         for parameter in parameters:
             body.scope.declare(parameter)
         text = " ".join(written.span.text.split())

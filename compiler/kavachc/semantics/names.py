@@ -19,7 +19,7 @@ from kavachc.semantics.types import (
     Type,
     TypeVariable,
 )
-from kavachc.semantics.wording import near_miss, parameter_list, signature
+from kavachc.semantics.wording import parameter_list, signature
 from kavachc.semantics.world import BUILTIN_FUNCTIONS, PRIMITIVES, Edge, GenericCall, Use
 from kavachc.source import Span
 from kavachc.syntax import ast
@@ -109,7 +109,7 @@ def report_unknown_name(body: Body, span: Span, name: str, wanted: Type | None) 
     if owner is not None:
         return body.report(codes.BARE_VARIANT, span, name=name, type=owner)
     known = [*body.scope.names(), *body.world.names()]
-    return body.report(codes.UNKNOWN_NAME, span, name=name, help=near_miss(name, known))
+    return body.report(codes.UNKNOWN_NAME, span, name=name, help=body.world.help_for_name(name, known))
 
 
 def capability_here(body: Body, span: Span, capability: CapabilityType, method: str | None) -> typed.Expr:

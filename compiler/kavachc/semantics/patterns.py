@@ -254,7 +254,7 @@ def _report_unknown(body: Body, node: ast.ConstructorPattern, subject: Type) -> 
     if isinstance(found, SumType):
         help_text = f"name a variant: `{found}.{found.variants[0].name}`" if found.variants else None
     else:
-        help_text = near_miss(first.text, body.world.types)
+        help_text = body.world.help_for_name(first.text, body.world.types)
     name = ".".join(item.text for item in node.path)
     body.report(codes.PATTERN_UNKNOWN, node.span, name=name, help=help_text)
 

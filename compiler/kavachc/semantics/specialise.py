@@ -62,6 +62,12 @@ def substituted(node: NodeT, bindings: Bindings) -> NodeT:
     return _Copy(bindings).of(node) if bindings else node
 
 
+def relocated(node: NodeT, span: Span) -> NodeT:
+    """A copy of a tree in which everything stands at `span`."""
+    copy: NodeT = _Copy({}, span).of(node)
+    return copy
+
+
 @cache
 def _field_names(kind: type) -> tuple[str, ...]:
     return tuple(item.name for item in fields(kind))
@@ -70,11 +76,14 @@ def _field_names(kind: type) -> tuple[str, ...]:
 class _Copy:
     """One copy, in which each variable of the program is one new variable."""
 
-    def __init__(self, bindings: Bindings) -> None:
+    def __init__(self, bindings: Bindings, span: Span | None = None) -> None:
         self._bindings = bindings
+        self._span = span
         self._locals: dict[typed.Local, typed.Local] = {}
 
     def of(self, item: Any) -> Any:
+        if isinstance(item, Span) and self._span is not None:
+            return self._span
         if item is None or isinstance(item, _KEPT):
             return item
         if isinstance(item, typed.Function):

@@ -150,7 +150,7 @@ def _report_no_type(world: World, name: ast.Identifier, variables: Variables) ->
     if owner is not None:
         world.bag.report(codes.NOT_A_TYPE, name.span, name=name.text, what=f"a variant of `{owner}`")
         return
-    help_text = near_miss(name.text, [*variables, *PRIMITIVES, "Task", *world.types])
+    help_text = world.help_for_name(name.text, [*variables, *PRIMITIVES, "Task", *world.types])
     world.bag.report(codes.UNKNOWN_TYPE, name.span, name=name.text, help=help_text)
 
 
@@ -164,7 +164,8 @@ def resolve_capability(world: World, written: ast.CapabilityReference) -> Effect
     found = world.types.get(name)
     if found is None:
         known = [*BUILTIN_CAPABILITIES, *(str(item) for item in world.types.values() if _is_capability(item))]
-        world.bag.report(codes.UNKNOWN_CAPABILITY, written.capability.span, name=name, help=near_miss(name, known))
+        help_text = world.help_for_name(name, known)
+        world.bag.report(codes.UNKNOWN_CAPABILITY, written.capability.span, name=name, help=help_text)
         return None
     if not isinstance(found, CapabilityType):
         world.bag.report(codes.NOT_A_CAPABILITY, written.capability.span, name=name, what="a type")

@@ -6,6 +6,9 @@ known, so that types may mention one another.
 
 A generic record or sum is declared once, with `parameters`. What values have is an *application* of it, `Pair<Int, T>`:
 an object of its own, one for each list of arguments (`apply`), so that applications too are equal only to themselves.
+
+Two files may each have a type of one name: the text of the second one's then ends in a `mark`, `Order@bank.kav`. Values
+show the bare name.
 """
 
 from __future__ import annotations
@@ -143,6 +146,7 @@ class RecordType:
     origin: RecordType | None = None
     applications: dict[tuple[Type, ...], RecordType] = field(default_factory=dict)
     is_too_large: bool = False
+    mark: str = ""
 
     def __str__(self) -> str:
         return applied_name(self)
@@ -183,6 +187,7 @@ class SumType:
     origin: SumType | None = None
     applications: dict[tuple[Type, ...], SumType] = field(default_factory=dict)
     is_too_large: bool = False
+    mark: str = ""
 
     def __str__(self) -> str:
         return applied_name(self)
@@ -229,9 +234,10 @@ class CapabilityType:
     span: Span
     documentation: str | None
     methods: list[CapabilityMethod] = field(default_factory=list)
+    mark: str = ""
 
     def __str__(self) -> str:
-        return self.name
+        return f"{self.name}{self.mark}"
 
     def method(self, name: str) -> CapabilityMethod | None:
         return next((item for item in self.methods if item.name == name), None)
@@ -244,9 +250,10 @@ class AgentType:
     name: str
     span: Span
     documentation: str | None
+    mark: str = ""
 
     def __str__(self) -> str:
-        return self.name
+        return f"{self.name}{self.mark}"
 
 
 NominalType: TypeAlias = RecordType | SumType | CapabilityType | AgentType
@@ -319,6 +326,7 @@ def apply(declaration: GenericT, arguments: tuple[Type, ...]) -> GenericT:
     found = applications.get(arguments)
     if found is None:
         found = type(declaration)(declaration.name, declaration.span, declaration.documentation)
+        found.mark = declaration.mark
         found.arguments = arguments
         found.origin = declaration
         if is_too_large(found):
@@ -379,7 +387,8 @@ def is_open(type_: Type) -> bool:
 
 def applied_name(type_: RecordType | SumType) -> str:
     """`Pair<Int, String>`; the bare name of what is not generic, and of a declaration."""
-    return f"{type_.name}<{', '.join(map(str, type_.arguments))}>" if type_.arguments else type_.name
+    name = f"{type_.name}{type_.mark}"
+    return f"{name}<{', '.join(map(str, type_.arguments))}>" if type_.arguments else name
 
 
 def _applied_fields(fields: Sequence[FieldInfo], bindings: Bindings) -> list[FieldInfo]:

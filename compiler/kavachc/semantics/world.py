@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
 
 from kavachc.diagnostics.diagnostic import DiagnosticBag
 from kavachc.semantics.builtins import BUILTIN_CAPABILITIES, BUILTINS
@@ -35,6 +35,7 @@ from kavachc.semantics.types import (
     TypeVariable,
     declared,
 )
+from kavachc.semantics.wording import near_miss
 from kavachc.source import SourceFile, Span
 from kavachc.syntax import ast
 
@@ -117,15 +118,23 @@ class DefaultEntry:
 
 @dataclass(slots=True)
 class World:
-    """Everything at the top level. Names of types, functions and constants share one name space."""
+    """Everything at the top level, as one file sees it: the names of types, functions and constants, which share one
+    name space, are the file's own, those that it imports, and the prelude's. All else is the whole program's, and is
+    the same object in the views of all files."""
 
-    file: SourceFile
+    module: ast.Module
     bag: DiagnosticBag
     spans: dict[str, Span] = field(default_factory=dict)
     types: dict[str, NominalType] = field(default_factory=dict)
-    prelude_types: dict[str, NominalType] = field(default_factory=dict)
     functions: dict[str, Function] = field(default_factory=dict)
     constants: dict[str, ConstantEntry] = field(default_factory=dict)
+    # The files that this one imports.
+    imported: list[ast.Module] = field(default_factory=list)
+    # The whole program's, from here on.
+    views: dict[SourceFile, World] = field(default_factory=dict)
+    prelude_types: dict[str, NominalType] = field(default_factory=dict)
+    all_types: list[NominalType] = field(default_factory=list)
+    all_constants: list[ConstantEntry] = field(default_factory=list)
     agents: dict[AgentType, Agent] = field(default_factory=dict)
     agent_declarations: dict[AgentType, ast.AgentDeclaration] = field(default_factory=dict)
     methods: dict[RecordType | SumType, dict[str, Function]] = field(default_factory=dict)
@@ -143,6 +152,38 @@ class World:
     # Every kind of function value that the program makes or calls, with the functions that become such values.
     shapes: dict[tuple[int, bool], FunctionShape] = field(default_factory=dict)
     valued: dict[FunctionShape, list[Function]] = field(default_factory=dict)
+
+    def view(self, module: ast.Module) -> World:
+        """A new view, which knows the names that this one does."""
+        made = replace(
+            self,
+            module=module,
+            spans={},
+            types=dict(self.types),
+            functions=dict(self.functions),
+            constants=dict(self.constants),
+            imported=[],
+        )
+        self.views[module.file] = made
+        return made
+
+    def at(self, span: Span) -> World:
+        """What the file of `span` sees."""
+        return self.views[span.file]
+
+    def files(self) -> list[World]:
+        """The views of the program's files, the prelude's aside; that of the file that was named first."""
+        return list(self.views.values())[1:]
+
+    def help_for_name(self, name: str, known: Iterable[str]) -> str | None:
+        """What to do about a name that is not known here: it may be another file's, or misspelt."""
+        for module in self.imported:
+            if name not in module.public and name in (ast.declared_name(item).text for item in module.declarations):
+                return f"`{name}` is declared in {module.file.path} but is not `pub`"
+        for view in self.files():
+            if name in view.module.public and view is not self:
+                return f"it is declared in {view.module.file.path}: import that file"
+        return near_miss(name, known)
 
     def names(self) -> Iterator[str]:
         """Everything that a near miss could have meant at the top level."""

@@ -660,8 +660,22 @@ Declaration: TypeAlias = (
 
 
 @dataclass(frozen=True, slots=True)
+class Import(Node):
+    """`import "bank.kav"`; the span is that of the text."""
+
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
 class Module:
-    """One parsed file."""
+    """One parsed file. `public` are the names that are declared with `pub`."""
 
     file: SourceFile
     declarations: tuple[Declaration, ...]
+    imports: tuple[Import, ...] = ()
+    public: frozenset[str] = frozenset()
+
+
+def declared_name(declaration: Declaration) -> Identifier:
+    """The name that a declaration of the top level makes known."""
+    return declaration.signature.name if isinstance(declaration, Function) else declaration.name

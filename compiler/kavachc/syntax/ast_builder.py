@@ -38,6 +38,8 @@ class AstBuilder:
 
     def __init__(self, file: SourceFile, bag: DiagnosticBag, documentation: dict[int, str]) -> None:
         self.declarations: list[ast.Declaration] = []
+        self.imports: list[ast.Import] = []
+        self.public: list[str] = []
         self._file = file
         self._bag = bag
         self._documentation = documentation
@@ -80,6 +82,14 @@ class AstBuilder:
     def declaration(self, _: Span, declaration: ast.Declaration) -> ast.Declaration:
         self.declarations.append(declaration)
         return declaration
+
+    def public_declaration(self, span: Span, _: Token, declaration: ast.Declaration) -> ast.Declaration:
+        self.public.append(ast.declared_name(declaration).text)
+        return self.declaration(span, declaration)
+
+    def import_file(self, _: Span, path: Token) -> None:
+        text = text_values((path,), self._file, self._bag)[0]
+        self.imports.append(ast.Import(self._span(path), text))
 
     def function(self, span: Span, signature: ast.FunctionSignature, body: ast.Block) -> ast.Function:
         return ast.Function(span, signature, body)

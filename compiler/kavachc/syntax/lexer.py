@@ -147,7 +147,7 @@ class Lexer:
                 broken = False
                 if self._ends_statement(previous.kind, kind):
                     yield Token(NEWLINE, previous.end, previous.end, "\n")
-            if self._documentation_lines and kind != "|":
+            if self._documentation_lines and kind not in ("|", "pub"):
                 self.documentation[start] = "\n".join(self._documentation_lines)
                 self._documentation_lines.clear()
 

@@ -20,9 +20,7 @@ from kavachc.syntax.tables import ACCEPT, SPLICE, Production, load_tables
 from kavachc.syntax.tokens import DECLARATION_KEYWORDS, END, IDENTIFIER, MISTAKE, SOFT_KEYWORDS, Token
 
 # The first word of a declaration, or of one that is planned, at the start of a line.
-_DECLARATION_START: Final = re.compile(
-    rf"^(?:{'|'.join(sorted(DECLARATION_KEYWORDS))}|import|pub|test)\b", re.MULTILINE
-)
+_DECLARATION_START: Final = re.compile(rf"^(?:{'|'.join(sorted(DECLARATION_KEYWORDS))}|test)\b", re.MULTILINE)
 
 
 def parse(file: SourceFile, bag: DiagnosticBag) -> ast.Module:
@@ -42,7 +40,8 @@ def parse(file: SourceFile, bag: DiagnosticBag) -> ast.Module:
             position = _next_declaration(file, site.resume_from)
     builder.finish()
     bag.items[reported:] = sorted(bag.items[reported:], key=_place)
-    return ast.Module(file, tuple(builder.declarations))
+    public = frozenset(builder.public)
+    return ast.Module(file, tuple(builder.declarations), tuple(builder.imports), public)
 
 
 def _next_declaration(file: SourceFile, position: int) -> int | None:

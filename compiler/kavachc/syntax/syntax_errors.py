@@ -97,6 +97,7 @@ _WORDS: Final = {
     END: "the end of the file",
     IDENTIFIER: "a name",
     "INT": "a number",
+    "STRING": "plain text",
     "DURATION": "a duration",
     "OPERATOR": "an operator",
     "RANGE": "`..`",
@@ -137,6 +138,9 @@ _NOT_KAVACH_BEFORE_NAME: Final = {
     "new": "leave it out: a record is made with `Name(…)`",
     "not": "write `!`",
 }
+
+
+IMPORT_SHAPE: Final = 'a file is imported by its path, in plain text: `import "bank.kav"`'
 
 
 def report_syntax_error(site: SyntaxErrorSite, bag: DiagnosticBag) -> None:
@@ -256,6 +260,8 @@ def _foreign_word(site: SyntaxErrorSite) -> tuple[Token, str] | None:
 
 def _help(site: SyntaxErrorSite, expected: frozenset[str]) -> str | None:
     token, previous = site.token, site.previous
+    if previous.kind == "import":
+        return IMPORT_SHAPE
     if token.kind == "else":
         return "an `else` follows the `}` of its `if`"
     if token.kind == "=" and "OPERATOR" in expected:

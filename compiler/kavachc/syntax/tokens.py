@@ -29,11 +29,11 @@ MISTAKE: Final = "MISTAKE"
 
 KEYWORDS: Final = frozenset(
     "fn type capability agent const let if else match for in while break continue return fail try catch "
-    "spawn with uses true false none self".split()
+    "spawn with uses true false none self import pub".split()
 )
 # Keywords only where the grammar allows them; ordinary names elsewhere.
 SOFT_KEYWORDS: Final = frozenset("model settings can limit on per by".split())
-DECLARATION_KEYWORDS: Final = frozenset("fn type capability agent const".split())
+DECLARATION_KEYWORDS: Final = frozenset("fn type capability agent const import pub".split())
 
 # Binary operators that cannot start an expression and mean nothing else. `-` and `|` have kinds of their own.
 PURE_OPERATORS: Final = frozenset("+ * / % == != < <= > >= && || & ^ << >>".split())
