@@ -19,6 +19,7 @@ ORDER: dict[str, set[str]] = {
     "semantics": LEAVES | {"diagnostics", "syntax"},
     "bindings": LEAVES,
     "state": LEAVES,
+    "ledger": LEAVES | {"state"},
     "interpreter": LEAVES | {"diagnostics", "semantics", "bindings", "state"},
     "ir": LEAVES,
     "lower": LEAVES | {"semantics", "ir"},

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import NoReturn
 
 import click
@@ -165,6 +166,35 @@ def explain(code: str | None) -> None:
     from kavachc.diagnostics.explain import contents, page
 
     click.echo(contents() if code is None else page(code), nl=False)
+
+
+@cli.command()
+@_file
+@click.option("--json", "as_json", is_flag=True, help="The same as JSON.")
+@click.option("--check", is_flag=True, help="Only verify the file; exit status 1 when something is wrong with it.")
+@click.option("--html", metavar="OUT", help="Write a page with the windows as charts.")
+def ledger(file: str, as_json: bool, check: bool, html: str | None) -> None:
+    """Show what a state file holds: each rule, what is used of it, when room returns. The file is not changed."""
+    from kavachc.ledger import views
+    from kavachc.ledger.reading import read_contents
+
+    contents = read_contents(file)
+    if html is not None:
+        try:
+            Path(html).write_text(views.as_page(contents), encoding="utf-8")
+        except OSError as error:
+            raise ToolError(f"cannot write {html}: {error.strerror}") from None
+    if check:
+        torn = f"; its last {contents.torn_bytes} bytes, never written to their end, will be cut"
+        click.echo(
+            f"{file}: sound: {contents.frame_count} frames, {contents.item_count} records"
+            + (torn if contents.torn_bytes else "")
+        )
+    elif as_json:
+        click.echo(views.as_json(contents))
+    elif html is None:
+        for line in views.text_lines(contents):
+            click.echo(line)
 
 
 def _leave(status: int) -> NoReturn:

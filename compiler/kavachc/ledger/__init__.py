@@ -1,0 +1,1 @@
+"""`kavachc ledger`: what a state file holds, as text, JSON or a page."""

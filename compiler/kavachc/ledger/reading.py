@@ -1,0 +1,136 @@
+"""A state file, read without changing it, as plain rows."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+from dataclasses import dataclass
+
+from kavachc.errors import ToolError
+from kavachc.ledger.bounds import Bound, bound_of
+from kavachc.state.disk import Disk
+from kavachc.state.file import check_start, frames
+from kavachc.state.format import FRAMES_START, DamagedError, Frame, Moment
+from kavachc.state.problem import StateProblem
+from kavachc.state.windows import Window, Windows
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One window. `entries` are (age, amount), the oldest first; what is reserved counts with its estimate."""
+
+    agent: str
+    target: str
+    rule: str
+    key: str | None
+    length_ns: int
+    is_float: bool
+    bound: Bound | None
+    entries: tuple[tuple[int, int | float], ...]
+    reserved: int
+
+    @property
+    def used(self) -> int | float:
+        total: int | float = 0.0 if self.is_float else 0
+        for _, amount in self.entries:
+            total += amount
+        return total
+
+    @property
+    def share(self) -> float | None:
+        """Of the bound; None where there is none to compare with."""
+        if self.bound is None or not self.bound.value:
+            return None
+        return self.used / self.bound.value
+
+    def room_returns_ns(self) -> int | None:
+        """After how long the smallest amount passes again, 0 for now; None when it never will."""
+        if self.bound is None or self.bound.value is None:
+            return 0
+        least: int | float = 0.0 if self.is_float else 1
+        left = self.used
+        for age, amount in ((self.length_ns, 0), *self.entries):
+            left -= amount
+            if self.bound.allows(left + least):
+                return self.length_ns - age
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """`now_utc_ns` is when it was read; `torn_bytes` a last record that was not written to its end."""
+
+    path: str
+    size: int
+    frame_count: int
+    item_count: int
+    generation: int
+    last_written_utc_ns: int | None
+    now_utc_ns: int
+    torn_bytes: int
+    rows: tuple[Row, ...]
+
+
+def read_contents(path: str) -> Contents:
+    """Raises `ToolError` with what is wrong with the file."""
+    try:
+        return _read(path)
+    except StateProblem as problem:
+        raise ToolError(f"state file {path} {problem.what}\n  help: {problem.help}") from None
+    except OSError as error:
+        raise ToolError(f"state file {path} cannot be read: {error.strerror}") from None
+
+
+def _read(path: str) -> Contents:
+    if not os.path.isfile(path):
+        raise StateProblem("not_regular") if os.path.exists(path) else FileNotFoundError(2, "no such file or directory")
+    with open(path, "rb") as file:
+        fcntl.flock(file, fcntl.LOCK_SH)  # Nobody is in the middle of a record.
+        data = file.read()
+    _head, mark = check_start(data)
+    now = Moment(Disk().boot(), time.clock_gettime_ns(time.CLOCK_BOOTTIME), time.time_ns())
+    windows = Windows(boot=now.boot)
+    for frame in frames(data[FRAMES_START:], _head.generation, FRAMES_START, heads_only=True):
+        if isinstance(frame, Frame):
+            windows.learn(frame.moment)
+    at, frame_count, item_count, torn_bytes = FRAMES_START, 0, 0, 0
+    last_utc_ns: int | None = None
+    try:
+        for frame in frames(data[FRAMES_START:], _head.generation, FRAMES_START):
+            if isinstance(frame, Frame):
+                windows.take(frame, now)
+                at += frame.length
+                frame_count += 1
+                item_count += len(frame.items)
+                last_utc_ns = frame.moment.utc_ns
+            elif frame == "damaged":
+                raise DamagedError
+            elif frame == "torn":
+                torn_bytes = len(data) - at
+    except DamagedError:
+        raise StateProblem("damaged", number=at) from None
+    if at < mark.end:
+        raise StateProblem("lost_records", number=mark.end - FRAMES_START, number_2=at - FRAMES_START)
+    rows = tuple(_row(window, now.boot_ns) for window in windows.by_name.values())
+    return Contents(
+        path, len(data), frame_count, item_count, _head.generation, last_utc_ns, now.utc_ns, torn_bytes, rows
+    )
+
+
+def _row(window: Window, now_ns: int) -> Row:
+    window.expire(now_ns)
+    reserved = [(each.time_ns, each.amount) for each in window.reservations.values()]
+    entries = sorted([*window.entries, *reserved])
+    name = window.name
+    return Row(
+        name.agent,
+        name.target,
+        name.rule,
+        name.key,
+        name.length_ns,
+        name.is_float,
+        bound_of(name.rule),
+        tuple((max(0, now_ns - at), amount) for at, amount in entries),
+        len(reserved),
+    )

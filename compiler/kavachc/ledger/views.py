@@ -1,0 +1,185 @@
+"""What a state file holds, as text for a terminal, as JSON, and as a page that needs nothing else."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from html import escape
+from itertools import groupby
+from typing import Any
+
+from kavachc.ledger.reading import Contents, Row
+
+BAR_CELLS = 24
+SPARK_CELLS = 48
+_SPARKS = "▁▂▃▄▅▆▇█"
+_UNITS = (("d", 86_400 * 10**9), ("h", 3_600 * 10**9), ("m", 60 * 10**9), ("s", 10**9), ("ms", 10**6))
+
+
+def utc(time_ns: int) -> str:
+    try:
+        moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=time_ns // 10**9)
+    except OverflowError:
+        return f"{time_ns} ns"
+    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def length(duration_ns: int) -> str:
+    """The two greatest units: `1d 4h`, `59m 3s`, `0s`."""
+    parts: list[str] = []
+    for unit, size in _UNITS:
+        count, duration_ns = divmod(duration_ns, size)
+        if count or (parts and len(parts) < 2):
+            parts.append(f"{count}{unit}")
+        if len(parts) == 2:
+            break
+    shown = [part for part in parts if not part.startswith("0")]
+    return " ".join(shown) or "0s"
+
+
+def _amount(row: Row, amount: int | float) -> str:
+    if row.bound is not None and row.bound.is_duration:
+        return length(int(amount))
+    return f"{amount:_}"
+
+
+def _room(row: Row) -> str:
+    returns_ns = row.room_returns_ns()
+    if returns_ns is None:
+        return "room never"
+    return "room now" if returns_ns == 0 else f"room in {length(returns_ns)}"
+
+
+def _used(row: Row) -> str:
+    bound = row.bound.text if row.bound else "?"
+    return f"{_amount(row, row.used)} of {bound}"
+
+
+def buckets(row: Row, count: int) -> list[float]:
+    """What each part of the window holds, the oldest first."""
+    found = [0.0] * count
+    for age, amount in row.entries:
+        place = count - 1 - min(count - 1, age * count // row.length_ns)
+        found[place] += amount
+    return found
+
+
+def bar(share: float | None) -> str:
+    filled = 0 if share is None else max(0, min(BAR_CELLS, round(share * BAR_CELLS)))
+    if share and not filled:
+        filled = 1
+    return "█" * filled + "░" * (BAR_CELLS - filled)
+
+
+def sparkline(row: Row) -> str:
+    parts = buckets(row, SPARK_CELLS)
+    most = max(parts)
+    if most <= 0:
+        return "·" * SPARK_CELLS
+    return "".join("·" if part == 0 else _SPARKS[min(7, int(part / most * 7.999))] for part in parts)
+
+
+def text_lines(contents: Contents) -> Iterator[str]:
+    written = "never written to" if contents.last_written_utc_ns is None else utc(contents.last_written_utc_ns)
+    yield f"{contents.path}: {len(contents.rows)} windows, {contents.size:_} bytes, last record {written}"
+    if contents.torn_bytes:
+        yield f"its last {contents.torn_bytes} bytes are a record that was not written to its end"
+    for (agent, target), rows in groupby(contents.rows, key=lambda row: (row.agent, row.target)):
+        yield ""
+        yield f"{agent} on {target}"
+        for row in rows:
+            yield from _row_lines(row)
+
+
+def _row_lines(row: Row) -> Iterator[str]:
+    key = "" if row.key is None else f"  {json.dumps(row.key, ensure_ascii=False)}"
+    yield f"  {row.rule}{key}"
+    percent = "" if row.share is None else f" {row.share:4.0%}"
+    reserved = f", {row.reserved} of them not settled" if row.reserved else ""
+    records = "1 record" if len(row.entries) == 1 else f"{len(row.entries)} records"
+    yield f"    {bar(row.share)}{percent}  {_used(row)}, {records}{reserved}, {_room(row)}"
+    yield f"    {sparkline(row)}  {length(row.length_ns)} ago to now"
+
+
+def as_json(contents: Contents) -> str:
+    return json.dumps(
+        {
+            "file": contents.path,
+            "bytes": contents.size,
+            "frames": contents.frame_count,
+            "records": contents.item_count,
+            "rewritten": contents.generation - 1,
+            "torn_bytes": contents.torn_bytes,
+            "last_record": None if contents.last_written_utc_ns is None else utc(contents.last_written_utc_ns),
+            "read": utc(contents.now_utc_ns),
+            "windows": [_json_row(row, contents.now_utc_ns) for row in contents.rows],
+        },
+        indent=2,
+        ensure_ascii=False,
+    )
+
+
+def _json_row(row: Row, now_utc_ns: int) -> dict[str, Any]:
+    returns_ns = row.room_returns_ns()
+    return {
+        "agent": row.agent,
+        "target": row.target,
+        "rule": row.rule,
+        "key": row.key,
+        "window_seconds": row.length_ns / 1e9,
+        "bound": row.bound.value if row.bound else None,
+        "used": row.used,
+        "not_settled": row.reserved,
+        "room_returns_in_seconds": None if returns_ns is None else returns_ns / 1e9,
+        "entries": [{"time": utc(now_utc_ns - age), "amount": amount} for age, amount in row.entries],
+    }
+
+
+_STYLE = """
+:root { color-scheme: light dark; --ink: light-dark(#1b1b1f, #ececf1); --faint: light-dark(#e4e4ea, #35353d);
+  --full: light-dark(#2463b8, #7fb0f5); --over: light-dark(#b3261e, #ff8a80); }
+body { font: 15px/1.45 system-ui, sans-serif; color: var(--ink); margin: 2rem auto; max-width: 60rem; padding: 0 1rem; }
+h1 { font-size: 1.3rem } h2 { font-size: 1.05rem; margin: 2rem 0 .5rem } code { font-size: .95em }
+.window { margin: 0 0 1.2rem } .window p { margin: .15rem 0 } svg { display: block; width: 100% }
+.small { opacity: .75; font-size: .87rem }
+"""
+
+
+def as_page(contents: Contents) -> str:
+    title = escape(contents.path)
+    parts = [
+        f"<!doctype html>\n<html lang=en><meta charset=utf-8><title>{title}</title>",
+        '<meta name=viewport content="width=device-width, initial-scale=1">',
+        f"<style>{_STYLE}</style>\n<h1>{title}</h1>",
+        f"<p class=small>{len(contents.rows)} windows, {contents.size:_} bytes, read {utc(contents.now_utc_ns)}</p>",
+    ]
+    for (agent, target), rows in groupby(contents.rows, key=lambda row: (row.agent, row.target)):
+        parts.append(f"<h2>{escape(agent)} on {escape(target)}</h2>")
+        parts.extend(_page_row(row) for row in rows)
+    return "\n".join([*parts, "</html>", ""])
+
+
+def _page_row(row: Row) -> str:
+    key = "" if row.key is None else f" <b>{escape(row.key)}</b>"
+    share = row.share or 0.0
+    colour = "var(--over)" if share >= 1 else "var(--full)"
+    width = max(0.0, min(1.0, share)) * 600
+    parts = buckets(row, 96)
+    most = max(parts) or 1.0
+    columns = "".join(
+        f'<rect x="{place * 6.25:.2f}" y="{60 - part / most * 58:.2f}" width="5.25" height="{part / most * 58:.2f}"/>'
+        for place, part in enumerate(parts)
+        if part
+    )
+    what = f"{_used(row)}, {len(row.entries)} records, {_room(row)}"
+    return (
+        f"<div class=window><p><code>{escape(row.rule)}</code>{key}</p>"
+        f'<svg viewBox="0 0 600 12" role=img aria-label="{escape(what, quote=True)}">'
+        f'<rect width="600" height="12" rx="3" fill="var(--faint)"/>'
+        f'<rect width="{width:.1f}" height="12" rx="3" fill="{colour}"/></svg>'
+        f"<p>{escape(what)}</p>"
+        f'<svg viewBox="0 0 600 62" role=img aria-label="records over time"><g fill="{colour}">{columns}</g>'
+        f'<path d="M0 61H600" stroke="var(--faint)"/></svg>'
+        f"<p class=small>{length(row.length_ns)} ago to now</p></div>"
+    )
