@@ -27,7 +27,7 @@ ORDER: dict[str, set[str]] = {
     "backend": LEAVES | {"ir", "bindings"},
 }
 # These see everything: the pipeline and what stands on it.
-TOP = {"driver", "cli", "streams", "engines", "conform", "golden", "dump", "__init__"}
+TOP = {"driver", "cli", "streams", "engines", "conform", "golden", "dump", "library_page", "__init__"}
 
 
 def imported_parts(path: Path) -> set[str]:

@@ -6,7 +6,8 @@ import math
 
 import pytest
 from kavachc.interpreter import arithmetic
-from kavachc.interpreter.builtins import AT_ONCE, MUTATING, WAITING
+from kavachc.interpreter.builtins import AT_ONCE, WAITING
+from kavachc.interpreter.library import CHANGES, LIBRARY
 from kavachc.interpreter.show import show, show_float, show_inside
 from kavachc.interpreter.signals import KavachPanic
 from kavachc.interpreter.values import ArrayValue, RecordValue, VariantValue
@@ -192,8 +193,9 @@ def test_negation() -> None:
 
 
 def test_every_builtin_has_one_implementation() -> None:
-    implemented = [*AT_ONCE, *WAITING, *MUTATING]
+    implemented = [*AT_ONCE, *WAITING, *LIBRARY, *CHANGES]
     assert sorted(implemented) == sorted(row.key for row in BUILTINS)
     for row in BUILTINS:
-        table = MUTATING if row.mutates else WAITING if row.waits else AT_ONCE
-        assert row.key in table
+        assert (row.key in CHANGES) == row.mutates
+        assert (row.key in WAITING) == row.waits
+        assert row.effect is None or row.key not in LIBRARY

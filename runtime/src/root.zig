@@ -12,6 +12,9 @@ comptime {
     _ = @import("ask.zig");
     _ = @import("decode.zig");
     _ = @import("ledger.zig");
+    _ = @import("library_array.zig");
+    _ = @import("library_number.zig");
+    _ = @import("library_string.zig");
     _ = @import("memory.zig");
     _ = @import("panic.zig");
     _ = @import("run.zig");
@@ -24,6 +27,7 @@ comptime {
 
 test {
     _ = @import("allocator.zig");
+    _ = @import("case_table.zig");
     _ = @import("json_check.zig");
     _ = @import("retry.zig");
     _ = @import("script_reader.zig");

@@ -11,8 +11,10 @@ from collections.abc import Callable
 from kavachc.backend.layout import BOX_VALUE_OFFSET, LENGTH_OFFSET, Layouts
 from kavachc.backend.llvm_constants import Constants, global_name
 from kavachc.backend.llvm_descriptors import Descriptors
+from kavachc.backend.llvm_library import library_function, library_name
 from kavachc.backend.llvm_runtime import LENGTH_RANGE, RuntimeDeclarations, alias_tag
 from kavachc.ir.facts import is_counted, named
+from kavachc.ir.library import LibraryEntry, in_memory
 from kavachc.ir.module import Record, Sum
 from kavachc.ir.panics import CALLS_TOO_DEEP, DIVISION_BY_ZERO, INTEGER_OVERFLOW
 from kavachc.ir.types import ANSWER, BOOL, FLOAT, STRING, Array, Box, IrType, Named, Optional, Scalar, Task, Tuple
@@ -248,6 +250,14 @@ class Helpers:
             )
 
         return self._function(f"{verb}.{element}", "ptr @(ptr %array)", "cold noinline #0", body)
+
+    def library(self, entry: LibraryEntry, variable: IrType | None) -> str:
+        """Takes the operands, and the place where the entry panics."""
+        signature, body = library_function(entry, variable, self._layouts, self._descriptors, self._runtime)
+        # Apart from the caller, whose frame need not hold what is passed by address.
+        passes_memory = any(in_memory(type) for type in (*entry.parameters, entry.result))
+        attributes = "noinline #0" if passes_memory else "alwaysinline #0"
+        return self._function(library_name(entry, variable), signature, attributes, body)
 
     # Panics.
 

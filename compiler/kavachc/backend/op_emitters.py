@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kavachc.backend.emitters import aggregates, calls, control, effects, memory, scalars, tasks
+from kavachc.backend.emitters import aggregates, calls, control, effects, library, memory, scalars, tasks
 from kavachc.backend.llvm_function import Emitter
 
 EMITTERS: dict[str, Emitter] = {
@@ -12,5 +12,6 @@ EMITTERS: dict[str, Emitter] = {
     **calls.EMITTERS,
     **tasks.EMITTERS,
     **effects.EMITTERS,
+    **library.EMITTERS,
     **control.EMITTERS,
 }

@@ -1,17 +1,17 @@
-"""The built-in functions and methods: one implementation for each row of `semantics/builtins.py`, by its key."""
+"""The built-in functions and methods: one implementation for each row of `semantics/builtins.py`, by its key.
+
+Those that only compute are in `library.py`; here are those that wait or need the host."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from kavachc.interpreter import places
-from kavachc.interpreter.frames import Frame, Steps
+from kavachc.interpreter.frames import Steps
 from kavachc.interpreter.host import Host, Outcome
 from kavachc.interpreter.show import show
 from kavachc.interpreter.signals import Fails
 from kavachc.interpreter.values import Value, variant
-from kavachc.semantics.typed_ast import Place
 from kavachc.semantics.types import Type
 
 if TYPE_CHECKING:
@@ -23,10 +23,6 @@ Values = list[Value]
 
 def _print(host: Host, types: Types, values: Values) -> None:
     host.print_line(show(values[0], types[0]))
-
-
-def _array_len(_host: Host, _types: Types, values: Values) -> int:
-    return len(values[0].items)
 
 
 def _task_cancel(host: Host, _types: Types, values: Values) -> None:
@@ -53,7 +49,6 @@ def _task_wait(evaluator: Evaluator, values: Values) -> Steps:
 # Rows that neither wait nor write: (host, the arguments' types, the arguments).
 AT_ONCE: dict[str, Callable[[Host, Types, Values], Value]] = {
     "print": _print,
-    "array.len": _array_len,
     "task.cancel": _task_cancel,
     "time.now": _time_now,
 }
@@ -61,8 +56,4 @@ AT_ONCE: dict[str, Callable[[Host, Types, Values], Value]] = {
 WAITING: dict[str, Callable[[Evaluator, Values], Steps]] = {
     "task.wait": _task_wait,
     "time.sleep": _time_sleep,
-}
-# Rows that change their receiver: (the place, its indexes, the frame, the argument).
-MUTATING: dict[str, Callable[[Place, list[int], Frame, Value], None]] = {
-    "array.push": places.push,
 }

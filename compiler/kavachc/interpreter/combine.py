@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 from kavachc.interpreter import arithmetic
 from kavachc.interpreter.builtins import AT_ONCE
 from kavachc.interpreter.frames import Frame
+from kavachc.interpreter.library import LIBRARY
 from kavachc.interpreter.places import element
 from kavachc.interpreter.show import show
+from kavachc.interpreter.signals import KavachPanic, Panics
 from kavachc.interpreter.values import (
     ABSENT,
     AgentHandle,
@@ -90,9 +92,14 @@ def _arithmetic(evaluator: Evaluator, node: typed.ArithmeticOperation, _frame: F
 
 
 def _builtin(evaluator: Evaluator, node: typed.CallBuiltin, frame: Frame, values: Values) -> Value:
-    return AT_ONCE[node.builtin.key](
-        evaluator.host, tuple(frame.type(argument.type) for argument in node.arguments), values
-    )
+    key = node.builtin.key
+    if key not in LIBRARY:
+        return AT_ONCE[key](evaluator.host, tuple(frame.type(argument.type) for argument in node.arguments), values)
+    try:
+        result = LIBRARY[key](*values)
+    except Panics as panic:
+        raise KavachPanic(str(panic), node.span) from None
+    return evaluator.count_text(result, node.span) if node.type is STRING else result
 
 
 def _start(_evaluator: Evaluator, node: typed.AgentStart, _frame: Frame, values: Values) -> Value:

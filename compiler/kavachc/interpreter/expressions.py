@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from kavachc.interpreter.builtins import MUTATING
 from kavachc.interpreter.calls import call, spawn
 from kavachc.interpreter.combine import COMBINE
 from kavachc.interpreter.frames import Frame, Steps
+from kavachc.interpreter.library import CHANGES
 from kavachc.interpreter.patterns import matches
-from kavachc.interpreter.signals import Breaks, Continues, Fails, Leaves, Returns
+from kavachc.interpreter.places import change_array, may_hold_array
+from kavachc.interpreter.signals import Breaks, Continues, Fails, KavachPanic, Leaves, Panics, Returns
 from kavachc.interpreter.statements import indexes_of, run_block
 from kavachc.interpreter.values import Present
 from kavachc.semantics import typed_ast as typed
@@ -32,9 +33,16 @@ def _builtin_call(evaluator: Evaluator, node: typed.CallBuiltin, frame: Frame) -
 
 def _mutating_builtin(evaluator: Evaluator, node: typed.CallMutatingBuiltin, frame: Frame) -> Steps:
     indexes = yield from indexes_of(evaluator, node.place, frame)
-    (argument,) = yield from evaluator.expressions(node.arguments, frame)
-    MUTATING[node.builtin.key](node.place, indexes, frame, argument)
-    return None
+    arguments = yield from evaluator.expressions(node.arguments, frame)
+    change = CHANGES[node.builtin.key]
+    try:
+        result = change_array(node.place, indexes, frame, lambda items: change(items, *arguments))
+    except Panics as panic:
+        raise KavachPanic(str(panic), node.span) from None
+    if may_hold_array(node.type):
+        # What was taken out may be the variable's own; it may be put back later, by another.
+        frame.owners.pop(node.place.local, None)
+    return result
 
 
 def _logical(evaluator: Evaluator, node: typed.LogicalOperation, frame: Frame) -> Steps:

@@ -48,15 +48,17 @@ def store(place: Place, indexes: list[int], frame: Frame, value: Value) -> None:
     change_place(place, indexes, frame, lambda _old, _owner: value)
 
 
-def push(place: Place, indexes: list[int], frame: Frame, value: Value) -> None:
-    """Adds `value` to the array at the place."""
+def change_array(place: Place, indexes: list[int], frame: Frame, change: Callable[[list[Value]], Value]) -> Value:
+    """Gives the items of the array at the place to `change`, and its result back."""
+    results: list[Value] = []
 
-    def pushed(array: Value, owner: object) -> Value:
+    def changed(array: Value, owner: object) -> Value:
         own = _own(array, owner)
-        own.items.append(value)
+        results.append(change(own.items))
         return own
 
-    change_place(place, indexes, frame, pushed)
+    change_place(place, indexes, frame, changed)
+    return results[0]
 
 
 def change_place(place: Place, indexes: list[int], frame: Frame, change: Change) -> None:

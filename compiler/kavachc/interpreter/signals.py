@@ -52,6 +52,10 @@ class KavachPanic(Exception):
         return f"panic: {self.message} at {self.span.place()}"
 
 
+class Panics(Exception):
+    """A function of the library panics with this message; whoever called it knows where."""
+
+
 class ProgramStops(Exception):
     """The program ends now with `status`, after `message` on stderr: nothing of it runs any more."""
 

@@ -128,6 +128,10 @@ _ROWS = (
     # First: the value.
     Op("call.capability", "b*", "owned", ("capability", "method", "depth"), panics=True, suspends=True),
     Op("call.value", "b*", "owned", ("depth",), panics=True, suspends=True),  # first: the function value
+    # The library's entries in the runtime (library.py), by their keys. The second kind changes an array in place; its
+    # address comes first.
+    Op("builtin", "b*", "owned", ("entry",), panics=True),
+    Op("builtin.change", "bb*", "owned", ("entry",), panics=True),
     Op("outcome.status", "b", "owned", pure=True),
     Op("outcome.value", "c", "owned", pure=True),  # status 0
     Op("outcome.error", "c", "owned", pure=True),  # status 1
@@ -189,6 +193,7 @@ ATTRIBUTE_KINDS: dict[str, AttributeKind] = {
     "function": "name",
     "capability": "name",
     "vtable": "name",
+    "entry": "name",
     "predicate": "predicate",
     "depth": "depth",
     "type": "type",
@@ -197,5 +202,7 @@ ATTRIBUTE_KINDS: dict[str, AttributeKind] = {
     "otherwise": "block",
     "cases": "cases",
 }
+# The ops that change what stands at the address that they are given first, or make it its owner's alone.
+WRITES = ("store", "array.push", "element.address", "box.address", "builtin.change")
 PREDICATES = ("==", "!=", "<", "<=", ">", ">=")
 DEPTHS = ("plain", "counted")

@@ -19,6 +19,7 @@ from kavachc.ir.errors import IrError
 from kavachc.ir.facts import is_counted
 from kavachc.ir.graph import Graph
 from kavachc.ir.module import Block, Function, Instruction, Local, Module, Value
+from kavachc.ir.ops import WRITES
 from kavachc.ir.standing import Standing, StandingChecker
 from kavachc.ir.types import STRING, Address, IrType
 
@@ -127,7 +128,7 @@ class _Checker:
 
     def _step(self, instruction: Instruction, state: _State) -> None:
         op = instruction.op
-        shares = op.name in ("copy", "call", "call.value", "call.capability")
+        shares = op.name in ("copy", "call", "call.value", "call.capability", "builtin", "builtin.change")
         for operand in instruction.operands:
             if operand in self._roots:
                 self._use(operand, instruction, state, shares)
@@ -137,7 +138,7 @@ class _Checker:
                     self._consume(operand, state)
         if op.name.startswith("local."):
             self._step_local(instruction, state)
-        elif op.name in ("store", "array.push", "element.address", "box.address"):
+        elif op.name in WRITES:
             address = instruction.operands[0]
             root = self._roots[address]
             assert isinstance(root, Local)

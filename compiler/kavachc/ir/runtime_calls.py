@@ -1,12 +1,15 @@
 """The entries of the runtime that generated code may call, one row each: the compiler's view of `kavach.h`.
 
-A test parses the header and compares. `kv_run` is called by hosts, never by generated code.
+A test parses the header and compares. `kv_run` is called by hosts, never by generated code. The entries of the library
+follow from its own table, `library.py`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, cast
+
+from kavachc.ir.library import LIBRARY, LibraryEntry, carried, in_memory
 
 Carried = Literal["none", "pointer", "int64", "int32", "float", "bool"]
 # ends: never returns. allocates: gives memory that nothing else knows. reads: only reads, and always returns.
@@ -86,4 +89,20 @@ _ROWS = (
     RuntimeCall("kv_ledger_part", ("int32",), "none"),
     RuntimeCall("kv_model_part", ("int32",), "none"),
 )
-RUNTIME_CALLS: dict[str, RuntimeCall] = {row.name: row for row in _ROWS}
+
+
+def _library_call(entry: LibraryEntry) -> RuntimeCall:
+    parameters = [carried(type) for type in entry.parameters]
+    if entry.is_generic:
+        parameters.append("pointer")
+    result = carried(entry.result)
+    if in_memory(entry.result):
+        parameters.append("pointer")
+        result = "none"
+    if entry.panics:
+        parameters += ["pointer", "int64"]
+    return RuntimeCall(entry.symbol, cast(tuple[Carried, ...], tuple(parameters)), cast(Carried, result))
+
+
+LIBRARY_CALLS = {entry.symbol: _library_call(entry) for entry in LIBRARY.values()}
+RUNTIME_CALLS: dict[str, RuntimeCall] = {**{row.name: row for row in _ROWS}, **LIBRARY_CALLS}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kavachc.ir.errors import IrError
 from kavachc.ir.facts import capability_method, function_called
+from kavachc.ir.library import LIBRARY
 from kavachc.ir.module import Agent, Module
 from kavachc.ir.types import (
     ANSWER,
@@ -37,6 +38,17 @@ def _call(use: Use) -> IrType:
     expect_all(use.types, [parameter.type for parameter in callee.parameters], callee.name)
     _require_may_wait(use, callee.waits)
     return callee.call_type
+
+
+def _builtin(changes: bool) -> Rule:
+    def rule(use: Use) -> IrType:
+        entry = LIBRARY.get(use.text())
+        if entry is None:
+            raise IrError(f"the library has no {use.text()}")
+        require(entry.changes == changes, f"{use.op.name} is not for {entry.key}")
+        return entry.bound(entry.result, entry.variable(use.types))
+
+    return rule
 
 
 def _call_capability(use: Use) -> IrType:
@@ -222,6 +234,8 @@ def _return_cancelled(use: Use) -> None:
 
 CALL_RULES: dict[str, Rule] = {
     "call": _call,
+    "builtin": _builtin(changes=False),
+    "builtin.change": _builtin(changes=True),
     "call.capability": _call_capability,
     "call.value": _call_value,
     "function.make": _function_make,

@@ -1,4 +1,5 @@
-"""The built-in functions and methods: one implementation per row of `semantics/builtins.py`, found by its key.
+"""The built-in functions and methods: one implementation per row of `semantics/builtins.py`, found by its key; most
+are entries of the library (`ir/library.py`), which need nothing here.
 
 Operands are borrowed, and still held by the caller; the result is owned.
 """
@@ -6,7 +7,9 @@ Operands are borrowed, and still held by the caller; the result is owned.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TypeAlias
 
+from kavachc.ir.library import LIBRARY
 from kavachc.ir.module import Value
 from kavachc.ir.types import STRING
 from kavachc.lower.function import Failure, FunctionLowering
@@ -62,7 +65,18 @@ def _now(state: FunctionLowering, operands: list[Value], fails: Failure | None) 
     return state.build.emit("now")
 
 
-BUILTINS: dict[str, Callable[[FunctionLowering, list[Value], Failure | None], Value]] = {
+Lowering: TypeAlias = Callable[[FunctionLowering, list[Value], Failure | None], Value]
+
+
+def _of_library(key: str) -> Lowering:
+    def lower(state: FunctionLowering, operands: list[Value], fails: Failure | None) -> Value:
+        return state.build.emit("builtin", *operands, attributes=(key,))
+
+    return lower
+
+
+BUILTINS: dict[str, Lowering] = {
+    **{entry.key: _of_library(entry.key) for entry in LIBRARY.values() if not entry.changes},
     "print": _print,
     "array.len": _array_len,
     "task.wait": _task_wait,
@@ -72,12 +86,26 @@ BUILTINS: dict[str, Callable[[FunctionLowering, list[Value], Failure | None], Va
 }
 
 
+Change: TypeAlias = Callable[[FunctionLowering, Value, list[Value]], Value]
+
+
 def _push(state: FunctionLowering, address: Value, arguments: list[Value]) -> Value:
     state.build.array_push(address, arguments[0])
     return state.build.nothing()
 
 
-# Rows that change their receiver in place: they are given its address and owned arguments.
-MUTATING_BUILTINS: dict[str, Callable[[FunctionLowering, Value, list[Value]], Value]] = {
+def _change(key: str) -> Change:
+    def lower(state: FunctionLowering, address: Value, arguments: list[Value]) -> Value:
+        made = state.build.emit("builtin.change", address, *arguments, attributes=(key,))
+        for argument in arguments:
+            state.build.release(argument)
+        return made
+
+    return lower
+
+
+# Rows that change their receiver in place: they are given its address and owned arguments, which they use up.
+MUTATING_BUILTINS: dict[str, Change] = {
+    **{entry.key: _change(entry.key) for entry in LIBRARY.values() if entry.changes},
     "array.push": _push,
 }

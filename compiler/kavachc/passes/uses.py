@@ -12,12 +12,10 @@ from typing import TypeAlias
 from kavachc.ir.facts import is_counted
 from kavachc.ir.graph import Graph
 from kavachc.ir.module import Attribute, Block, Function, Instruction, Local, Module, Value
-from kavachc.ir.ops import OPS
+from kavachc.ir.ops import OPS, WRITES
 
 # What a borrowed value was taken from in the end: an owned value, a local, or None for a parameter that is borrowed.
 Root: TypeAlias = Value | Local | None
-
-_WRITES = ("store", "array.push", "element.address", "box.address")
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +165,7 @@ class Uses:
             local = instruction.attributes[0]
             assert isinstance(local, Local)
             return [local, *instruction.operands]
-        if op.name in _WRITES:
+        if op.name in WRITES:
             root = self.root(instruction.operands[0])
             assert root is not None
             return [root, *instruction.operands[1:]]

@@ -11,6 +11,7 @@ from kavachc.semantics.body import Body
 from kavachc.semantics.builtins import BUILTINS, SHOWN, Builtin
 from kavachc.semantics.checked_call import Checked, no_call
 from kavachc.semantics.conversions import bound_help, why_not_askable, why_not_shown
+from kavachc.semantics.inference import check_bounds
 from kavachc.semantics.statements import place_of
 from kavachc.semantics.types import (
     NEVER,
@@ -65,6 +66,9 @@ def check_builtin(body: Body, node: ast.Call, row: Builtin, receiver: typed.Expr
     bindings: Bindings = {}
     if receiver is not None and row.owner is not None and not isinstance(row.owner, str):
         _match(row.owner, receiver.type, bindings)
+    if not isinstance(row.owner, str):
+        bounded = [item for item in bindings if item.bounds and bindings[item] is not UNKNOWN]
+        check_bounds(body, node.span, row.name, bounded, [bindings[item] for item in bounded])
     place = place_of(body, receiver) if row.mutates and receiver is not None else None
     if row.mutates and place is None:
         return no_call(node.span)

@@ -1,7 +1,8 @@
 """The built-in functions and methods: one row each, from which every other fact about them is derived.
 
-The checker types calls by these rows; the interpreter (`interpreter/builtins.py`) and the lowering
-(`lower/builtins.py`) each have one implementation per row, found by `key`; tests check that none is missing.
+The checker types calls by these rows. What only computes has, by its `key`, one line in `interpreter/library.py`, one
+row in `ir/library.py` and one export of the runtime (`library_*.zig`); the others have one implementation each in
+`interpreter/builtins.py` and `lower/builtins.py`. Tests check that none is missing.
 """
 
 from __future__ import annotations
@@ -9,18 +10,24 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kavachc.semantics.types import (
+    BOOL,
     DURATION,
     ERROR,
+    FLOAT,
     INSTANT,
     INT,
     NOTHING,
+    STRING,
     ArrayType,
+    OptionalType,
     TaskType,
     Type,
     TypeVariable,
 )
 
 T = TypeVariable("T")
+COMPARED = TypeVariable("T", ("Eq",))
+ORDERED = TypeVariable("T", ("Ord",))
 # Any value that can be shown (spec 2.show).
 SHOWN = TypeVariable("Shown")
 
@@ -35,7 +42,7 @@ class Builtin:
     owner: Type | str | None
     parameters: tuple[tuple[str, Type], ...]
     result: Type
-    documentation: str
+    documentation: str  # With it, and the names and types, `library_page.py` makes docs/library.md.
     error: Type | None = None
     effect: str | None = None
     waits: bool = False
@@ -43,6 +50,239 @@ class Builtin:
 
 
 BUILTIN_CAPABILITIES = ("Ai", "Console", "Time", "Random", "Env", "Files", "Http")
+
+
+def _method(
+    key: str,
+    owner: Type,
+    parameters: str,
+    types: tuple[Type, ...],
+    result: Type,
+    documentation: str,
+    *,
+    mutates: bool = False,
+) -> Builtin:
+    """A method that only computes, named by the last word of its key; the names of its parameters are one text."""
+    name = "sum" if key.startswith("array.sum_") else key.partition(".")[2]
+    names = parameters.split()
+    return Builtin(key, name, owner, tuple(zip(names, types, strict=True)), result, documentation, mutates=mutates)
+
+
+_STRINGS = ArrayType(STRING)
+_ARRAY = ArrayType(T)
+_COMPARED = ArrayType(COMPARED)
+
+_STRING_ROWS = (
+    _method("string.len", STRING, "", (), INT, "The number of characters (Unicode code points)."),
+    _method("string.byte_len", STRING, "", (), INT, "The number of bytes in UTF-8."),
+    _method("string.is_empty", STRING, "", (), BOOL, "Whether it has no characters."),
+    _method("string.chars", STRING, "", (), _STRINGS, "Its characters, each as a String."),
+    _method(
+        "string.lines",
+        STRING,
+        "",
+        (),
+        _STRINGS,
+        "Its lines, without their ends `\\n` or `\\r\\n`; a line break at the end begins no further line.",
+    ),
+    _method(
+        "string.split",
+        STRING,
+        "separator",
+        (STRING,),
+        _STRINGS,
+        "The parts between the separators, empty ones too. An empty separator is a panic.",
+    ),
+    _method("string.trim", STRING, "", (), STRING, "Without the white space at both ends."),
+    _method(
+        "string.contains",
+        STRING,
+        "part",
+        (STRING,),
+        BOOL,
+        "Whether `part` stands anywhere in it. The empty text stands everywhere.",
+    ),
+    _method("string.starts_with", STRING, "start", (STRING,), BOOL, "Whether it begins with `start`."),
+    _method("string.ends_with", STRING, "end", (STRING,), BOOL, "Whether it ends with `end`."),
+    _method("string.index_of", STRING, "part", (STRING,), OptionalType(INT), "At which character `part` first begins."),
+    _method(
+        "string.replace",
+        STRING,
+        "old new",
+        (STRING, STRING),
+        STRING,
+        "With `new` for every `old`, from left to right. An empty `old` is a panic.",
+    ),
+    _method(
+        "string.to_upper",
+        STRING,
+        "",
+        (),
+        STRING,
+        "In upper case, character by character; one whose upper case is several characters stays.",
+    ),
+    _method(
+        "string.to_lower",
+        STRING,
+        "",
+        (),
+        STRING,
+        "In lower case, character by character; one whose lower case is several characters stays.",
+    ),
+    _method(
+        "string.slice",
+        STRING,
+        "from to",
+        (INT, INT),
+        STRING,
+        "The characters `from` up to, but without, `to`. Out of range is a panic.",
+    ),
+    _method(
+        "string.repeat",
+        STRING,
+        "count",
+        (INT,),
+        STRING,
+        "The text `count` times, one after the other. A negative count is a panic.",
+    ),
+    _method("string.reverse", STRING, "", (), STRING, "Its characters from the last to the first."),
+    _method(
+        "string.pad_left",
+        STRING,
+        "width fill",
+        (INT, STRING),
+        STRING,
+        "With `fill` before it until it is `width` characters long. A `fill` other than one character is a panic.",
+    ),
+    _method(
+        "string.pad_right",
+        STRING,
+        "width fill",
+        (INT, STRING),
+        STRING,
+        "With `fill` after it until it is `width` characters long. A `fill` other than one character is a panic.",
+    ),
+    _method(
+        "string.to_int",
+        STRING,
+        "",
+        (),
+        OptionalType(INT),
+        "The Int that it writes: digits, perhaps after a sign, and nothing else.",
+    ),
+    _method(
+        "string.to_float",
+        STRING,
+        "",
+        (),
+        OptionalType(FLOAT),
+        "The Float that it writes: digits, perhaps a sign, a point with digits, an exponent; or `nan`, `inf`, `-inf`.",
+    ),
+)
+_NUMBER_ROWS = (
+    _method("int.abs", INT, "", (), INT, "Without its sign. Of the least Int, a panic."),
+    _method("int.min", INT, "other", (INT,), INT, "The smaller of the two."),
+    _method("int.max", INT, "other", (INT,), INT, "The larger of the two."),
+    _method("int.clamp", INT, "low high", (INT, INT), INT, "The nearest of `low`..=`high`. An empty range is a panic."),
+    _method(
+        "int.pow",
+        INT,
+        "exponent",
+        (INT,),
+        INT,
+        "To the power of `exponent`. Overflow and a negative exponent are panics.",
+    ),
+    _method("int.to_float", INT, "", (), FLOAT, "The nearest Float; of two equally near, the even one."),
+    _method("float.abs", FLOAT, "", (), FLOAT, "Without its sign."),
+    _method(
+        "float.min", FLOAT, "other", (FLOAT,), FLOAT, "The smaller of the two: `nan` if one is, and -0.0 before 0.0."
+    ),
+    _method(
+        "float.max", FLOAT, "other", (FLOAT,), FLOAT, "The larger of the two: `nan` if one is, and 0.0 before -0.0."
+    ),
+    _method("float.floor", FLOAT, "", (), FLOAT, "The next whole number down."),
+    _method("float.ceil", FLOAT, "", (), FLOAT, "The next whole number up."),
+    _method(
+        "float.round", FLOAT, "", (), FLOAT, "The nearest whole number; of two equally near, the one further from zero."
+    ),
+    _method("float.trunc", FLOAT, "", (), FLOAT, "The next whole number toward zero."),
+    _method(
+        "float.sqrt", FLOAT, "", (), FLOAT, "The square root, rounded to the nearest Float; `nan` of less than zero."
+    ),
+    _method("float.is_nan", FLOAT, "", (), BOOL, "Whether it is `nan`."),
+    _method("float.to_int", FLOAT, "", (), OptionalType(INT), "Its whole part, or `none` where that is no Int."),
+)
+_ARRAY_ROWS = (
+    _method("array.len", _ARRAY, "", (), INT, "The number of elements."),
+    _method("array.is_empty", _ARRAY, "", (), BOOL, "Whether it has no elements."),
+    _method("array.first", _ARRAY, "", (), OptionalType(T), "The first element."),
+    _method("array.last", _ARRAY, "", (), OptionalType(T), "The last element."),
+    _method("array.contains", _COMPARED, "value", (COMPARED,), BOOL, "Whether some element is equal to `value`."),
+    _method(
+        "array.index_of",
+        _COMPARED,
+        "value",
+        (COMPARED,),
+        OptionalType(INT),
+        "Where the first element equal to `value` stands.",
+    ),
+    _method("array.reverse", _ARRAY, "", (), _ARRAY, "A copy, from the last element to the first."),
+    _method(
+        "array.slice",
+        _ARRAY,
+        "from to",
+        (INT, INT),
+        _ARRAY,
+        "A copy of the elements `from` up to, but without, `to`. Out of range is a panic.",
+    ),
+    _method("array.concat", _ARRAY, "other", (_ARRAY,), _ARRAY, "A copy, with the elements of `other` after its own."),
+    _method(
+        "array.sort",
+        ArrayType(ORDERED),
+        "",
+        (),
+        ArrayType(ORDERED),
+        "A copy, from the least element to the greatest; equal ones keep their order, and `nan` comes last.",
+    ),
+    _method(
+        "array.join",
+        _STRINGS,
+        "separator",
+        (STRING,),
+        STRING,
+        "Its texts, one after the other, with the separator between two.",
+    ),
+    _method(
+        "array.sum_int",
+        ArrayType(INT),
+        "",
+        (),
+        INT,
+        "The sum of its elements, from left to right. Overflow is a panic.",
+    ),
+    _method("array.sum_float", ArrayType(FLOAT), "", (), FLOAT, "The sum of its elements, from left to right."),
+    _method("array.push", _ARRAY, "value", (T,), NOTHING, "Adds an element at the end.", mutates=True),
+    _method("array.pop", _ARRAY, "", (), OptionalType(T), "Takes the last element away, and gives it.", mutates=True),
+    _method(
+        "array.insert",
+        _ARRAY,
+        "index value",
+        (INT, T),
+        NOTHING,
+        "Puts `value` before the element at `index`, or at the end. Out of range is a panic.",
+        mutates=True,
+    ),
+    _method(
+        "array.remove_at",
+        _ARRAY,
+        "index",
+        (INT,),
+        T,
+        "Takes the element at `index` away, and gives it. Out of range is a panic.",
+        mutates=True,
+    ),
+    _method("array.clear", _ARRAY, "", (), NOTHING, "Takes all elements away.", mutates=True),
+)
 
 BUILTINS: tuple[Builtin, ...] = (
     Builtin(
@@ -54,16 +294,9 @@ BUILTINS: tuple[Builtin, ...] = (
         "Writes the value and a line break.",
         effect="Console",
     ),
-    Builtin("array.len", "len", ArrayType(T), (), INT, "The number of elements."),
-    Builtin(
-        "array.push",
-        "push",
-        ArrayType(T),
-        (("value", T),),
-        NOTHING,
-        "Adds an element at the end.",
-        mutates=True,
-    ),
+    *_STRING_ROWS,
+    *_NUMBER_ROWS,
+    *_ARRAY_ROWS,
     Builtin(
         "task.wait",
         "wait",
