@@ -57,6 +57,12 @@ def write(node: object) -> str:
             return '"' + "".join(p if isinstance(p, str) else "{" + write(p) + "}" for p in parts) + '"'
         case ast.ArrayLiteral(elements=elements):
             return f"[{', '.join(map(write, elements))}]"
+        case ast.MapLiteral(entries=entries):
+            return f"[{', '.join(map(write, entries)) or ':'}]"
+        case ast.MapEntry(key=key, value=value):
+            return f"{write(key)}: {write(value)}"
+        case ast.MapTypeExpression(key=key, value=value):
+            return f"[{write(key)}: {write(value)}]"
         case ast.Name(text=text) | ast.Identifier(text=text):
             return text
         case ast.FieldAccess(target=target, name=name):

@@ -8,6 +8,7 @@ import pytest
 from kavachc.interpreter import arithmetic
 from kavachc.interpreter.builtins import AT_ONCE, WAITING
 from kavachc.interpreter.library import CHANGES, LIBRARY
+from kavachc.interpreter.places import MAP_CHANGES
 from kavachc.interpreter.show import show, show_float, show_inside
 from kavachc.interpreter.signals import KavachPanic
 from kavachc.interpreter.values import ArrayValue, RecordValue, VariantValue
@@ -193,7 +194,7 @@ def test_negation() -> None:
 
 
 def test_every_builtin_has_one_implementation() -> None:
-    implemented = [*AT_ONCE, *WAITING, *LIBRARY, *CHANGES]
+    implemented = [*AT_ONCE, *WAITING, *LIBRARY, *CHANGES, *MAP_CHANGES]
     assert sorted(implemented) == sorted(row.key for row in BUILTINS)
     for row in BUILTINS:
         assert (row.key in CHANGES) == row.mutates

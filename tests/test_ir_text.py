@@ -31,7 +31,7 @@ from kavachc.ir.module import (
 from kavachc.ir.ops import ATTRIBUTE_KINDS, DEPTHS, OPS, PREDICATES, Op
 from kavachc.ir.parser import parse_module
 from kavachc.ir.printer import print_module
-from kavachc.ir.types import NOTHING, SCALARS, Address, Array, FunctionValue, IrType, Named, Outcome, Task
+from kavachc.ir.types import NOTHING, SCALARS, Address, Array, FunctionValue, IrType, Map, Named, Outcome, Task
 
 WHOLE = """entry main
 
@@ -179,6 +179,7 @@ TYPES: st.SearchStrategy[IrType] = st.recursive(
     st.sampled_from(list(SCALARS.values())) | st.builds(Named, NAMES),
     lambda inner: (
         st.builds(Array, inner)
+        | st.builds(Map, inner, inner)
         | st.builds(Task, inner)
         | st.builds(Address, inner)
         | st.builds(FunctionValue, st.lists(inner, max_size=2).map(tuple), inner, st.none() | st.builds(Named, NAMES))

@@ -377,6 +377,25 @@ fn main() ! Error {
 }
 """
 
+MAPS = """
+type Row { cells: [String: [Int]] }
+fn count<K: Key>(xs: [K]) -> [K: Int] {
+    let counts: [K: Int] = [:]
+    for x in xs { counts[x] = (counts.get(x) ?? 0) + 1 }
+    counts
+}
+fn main() {
+    let row = Row(["a": [1]])
+    row.cells["a"].push(2)
+    row.cells["b"] = []
+    row.cells["a"][0] += 5
+    row.cells.remove("b")
+    row.cells.set("c" + "d", [])
+    print("{row.cells["a"]} {row.cells.contains("b")} {row.cells.keys()} {row.cells.values()} {row.cells.len()}")
+    for (k, n) in count(["x", "x"]) { print("{k} {n}") }
+}
+"""
+
 PROGRAMS = {
     "payments": PAYMENTS,
     "tokens": TOKENS,
@@ -386,6 +405,7 @@ PROGRAMS = {
     "effects": EFFECTS,
     "absent": ABSENT,
     "functions": FUNCTIONS,
+    "maps": MAPS,
 }
 
 

@@ -117,6 +117,7 @@ EXPRESSIONS = st.recursive(
         inner.map(lambda text: f'"a {{{text}}} b"'),
         st.tuples(inner, inner).map(lambda pair: f"({pair[0]} catch e => {pair[1]})"),
         st.tuples(inner, inner).map(lambda pair: f"(fn(a, b: fn(T) -> T ! E) => {pair[0]})({pair[1]})"),
+        st.tuples(inner, inner).map(lambda pair: f"[{pair[0]}: {pair[1]}, 1: [:]]"),
         inner.map(lambda text: f"f(fn(a: [T]) -> fn() {{ {text} }})"),
         st.tuples(inner, inner).map(lambda pair: f"if {pair[0]} {{ {pair[1]} }} else {{ {pair[0]} }}"),
         st.tuples(inner, inner).map(lambda pair: f"match {pair[0]} {{ 1 => {pair[1]}, _ => fail {pair[0]} }}"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from kavachc.semantics.builtins import BUILTINS, Builtin
-from kavachc.semantics.types import ArrayType, PrimitiveType, Type, TypeVariable
+from kavachc.semantics.types import ArrayType, MapType, PrimitiveType, Type, TypeVariable
 
 _HEAD = """\
 # The library
@@ -29,6 +29,8 @@ def _section(owner: Type | str | None) -> str:
         return _FUNCTIONS
     if isinstance(owner, ArrayType):
         return "Arrays"
+    if isinstance(owner, MapType):
+        return "Maps"
     if isinstance(owner, str):
         return f"Capability {owner}"
     return owner.name if isinstance(owner, PrimitiveType) else str(owner).partition("<")[0]

@@ -25,6 +25,9 @@ typedef struct kv_text_view { const uint8_t *bytes; int64_t length; } kv_text_vi
 typedef struct kv_string { int64_t count; int64_t length; uint8_t bytes[]; } kv_string;
 typedef struct kv_array { int64_t count; int64_t length; int64_t capacity; uint8_t elements[]; /* at offset 24 */ } kv_array;
 typedef struct kv_box { int64_t count; uint8_t value[]; /* at offset 8 */ } kv_box;
+/* `capacity` entries follow at offset 32, in the order in which keys came, and a table that finds them (src/map.zig).
+ * `length` is the number of keys, `used` that of entries, those whose key was taken away included. */
+typedef struct kv_map { int64_t count; int64_t length; int64_t used; int64_t capacity; } kv_map;
 typedef struct kv_error { int64_t count; const struct kv_type *type; uint8_t payload[]; /* at offset 16 */ } kv_error;
 typedef struct kv_vtable { const struct kv_type *payload_type; const void *methods[]; } kv_vtable;
 typedef struct kv_capability { int64_t count; const kv_vtable *vtable; uint8_t payload[]; /* at offset 16 */ } kv_capability;
@@ -42,7 +45,7 @@ typedef void *kv_coroutine; /* opaque: native: an LLVM coroutine frame; from Pyt
 typedef enum kv_kind {
   KV_INT = 0, KV_FLOAT = 1, KV_BOOL = 2, KV_NOTHING = 3, KV_STRING = 4, KV_DURATION = 5, KV_INSTANT = 6, KV_ARRAY = 7,
   KV_RECORD = 8, KV_SUM = 9, KV_TASK = 10, KV_AGENT = 11, KV_CAPABILITY = 12, KV_ERROR = 13,
-  KV_OPTIONAL = 14, KV_TUPLE = 15, KV_BOX = 16, KV_FUNCTION = 18
+  KV_OPTIONAL = 14, KV_TUPLE = 15, KV_BOX = 16, KV_MAP = 17, KV_FUNCTION = 18
 } kv_kind;
 typedef struct kv_field { kv_text_view name; const struct kv_type *type; int64_t offset; kv_text_view documentation; } kv_field;
 typedef struct kv_variant { kv_text_view name; const kv_field *fields; int64_t field_count; kv_text_view documentation; } kv_variant;
@@ -55,6 +58,7 @@ typedef struct kv_type {
   const struct kv_type *element;    /* arrays, optionals, boxes: the element; tasks: the result */
   const kv_field *fields; int64_t field_count;        /* records; tuples, without names */
   const kv_variant *variants; int64_t variant_count;  /* sums */
+  const struct kv_type *key;        /* maps; their element is the value */
 } kv_type;
 
 /* ---- Memory ---- */
@@ -92,10 +96,20 @@ void kv_array_grow(kv_array **slot, const kv_type *element);     /* the same, wi
 
 kv_array *kv_array_rest(const kv_array *array, const kv_type *element, int64_t start); /* a new one, from `start` <= length on */
 
+/* ---- Maps. `type` is the map's own. ---- */
+kv_map *kv_map_new(const kv_type *type, int64_t capacity);
+void *kv_map_find(const kv_type *type, const kv_map *map, const void *key); /* borrowed: where the value is; NULL: no such key */
+void kv_map_unique(kv_map **slot, const kv_type *type);          /* afterwards the map in the slot has count 1 */
+void kv_map_set(kv_map **slot, const kv_type *type, void *key /* consumes */, void *value /* consumes */);
+void kv_map_remove(kv_map **slot, const kv_type *type, const void *key);
+typedef enum kv_map_part { KV_KEYS = 0, KV_VALUES = 1, KV_ENTRIES = 2 } kv_map_part;
+kv_array *kv_map_list(const kv_type *type, const kv_map *map, const kv_type *element, int32_t part); /* entries: pairs */
+
 /* ---- Errors and panics ---- */
 kv_error *kv_error_new(const kv_type *type, const void *payload /* consumes */);
 _Noreturn void kv_panic(const uint8_t *message, int64_t message_length, const uint8_t *place, int64_t place_length);
 _Noreturn void kv_panic_index(int64_t index, int64_t length, const uint8_t *place, int64_t place_length);
+_Noreturn void kv_panic_key(const kv_type *type, const void *key, const uint8_t *place, int64_t place_length);
 _Noreturn void kv_panic_shift(int64_t amount, const uint8_t *place, int64_t place_length);
 
 /* ---- Output ---- */

@@ -57,6 +57,21 @@ pub const Array = extern struct {
     }
 };
 
+pub const Map = extern struct {
+    count: i64,
+    length: i64,
+    /// Entries that were ever added, those that were taken away since included.
+    used: i64,
+    capacity: i64,
+
+    pub const entries_offset = 32;
+
+    pub fn entries(map: *Map) [*]u8 {
+        const base: [*]u8 = @ptrCast(map);
+        return base + entries_offset;
+    }
+};
+
 pub const Error = extern struct {
     count: i64,
     type: *const Type,
@@ -132,6 +147,7 @@ pub const Kind = enum(i32) {
     optional = 14,
     tuple = 15,
     box = 16,
+    map = 17,
     /// As a capability: its vtable has the code as its one method, and its payload is what it captured.
     function = 18,
 };
@@ -173,6 +189,7 @@ pub const Type = extern struct {
     field_count: i64 = 0,
     variants: ?[*]const Variant = null,
     variant_count: i64 = 0,
+    key: ?*const Type = null,
 
     pub fn fieldSlice(self: *const Type) []const Field {
         const fields = self.fields orelse return &.{};
@@ -360,6 +377,7 @@ comptime {
     check(TextView, 16, .{ .length = 8 });
     check(String, 16, .{ .length = 8 });
     check(Array, 24, .{ .length = 8, .capacity = 16 });
+    check(Map, 32, .{ .length = 8, .used = 16, .capacity = 24 });
     check(Error, 16, .{ .type = 8 });
     check(Box, 8, .{ .count = 0 });
     check(VTable, 8, .{ .payload_type = 0 });
@@ -367,7 +385,7 @@ comptime {
     check(AgentHandle, 16, .{ .capability_count = 8 });
     check(Field, 48, .{ .type = 16, .offset = 24, .documentation = 32 });
     check(Variant, 48, .{ .fields = 16, .field_count = 24, .documentation = 32 });
-    check(Type, 96, .{ .counted = 4, .size = 8, .alignment = 16, .name = 24, .documentation = 40, .element = 56, .fields = 64, .field_count = 72, .variants = 80, .variant_count = 88 });
+    check(Type, 104, .{ .counted = 4, .size = 8, .alignment = 16, .name = 24, .documentation = 40, .element = 56, .fields = 64, .field_count = 72, .variants = 80, .variant_count = 88, .key = 96 });
     check(Text, 24, .{ .length = 8, .capacity = 16 });
     check(Outcome, 16, .{ .@"error" = 8 });
     check(Rule, 56, .{ .strict = 4, .text = 8, .window_ns = 24, .bound_int = 32, .bound_float = 40, .keyed = 48 });

@@ -6,6 +6,7 @@ const allocator = @import("allocator.zig").runtime;
 const array_block = @import("array.zig");
 const check = @import("json_check.zig");
 const json = @import("json.zig");
+const map_block = @import("map.zig");
 const memory = @import("memory.zig");
 const string_block = @import("string.zig");
 const assert = std.debug.assert;
@@ -60,6 +61,7 @@ const Decoder = struct {
             .bool => store(u8, out, @intFromBool(try decoder.cursor.boolean())),
             .string => store(*abi.String, out, string_block.create(try decoder.string())),
             .array => store(*abi.Array, out, try decoder.array(expected.element.?)),
+            .map => store(*abi.Map, out, try decoder.map(expected)),
             .optional => {
                 clear(expected, out);
                 if (try decoder.cursor.peekKind() == .null) {
@@ -109,6 +111,21 @@ const Decoder = struct {
             const offset = @as(usize, @intCast(made.length)) * element.stride();
             try decoder.value(element, made.elements() + offset);
             made.length += 1;
+        }
+        return made;
+    }
+
+    fn map(decoder: *Decoder, expected: *const abi.Type) json.Error!*abi.Map {
+        var made = map_block.kv_map_new(expected, 0);
+        const held = expected.element.?;
+        const room = memory.allocateRaw(@max(1, @as(usize, @intCast(held.size))));
+        defer memory.freeRaw(room);
+        var members = try decoder.cursor.open('{');
+        while (try members.next()) {
+            var key = string_block.create(try decoder.string());
+            try decoder.cursor.expect(':');
+            try decoder.value(held, room);
+            map_block.kv_map_set(&made, expected, @ptrCast(&key), room);
         }
         return made;
     }

@@ -82,6 +82,10 @@ const Checker = struct {
                 try checker.cursor.string(checker.allocator, null);
             },
             .array => try checker.array(expected),
+            .map => {
+                if (try checker.cursor.peekKind() != .object) return checker.unexpected("an object");
+                try checker.map(expected);
+            },
             .optional => if (try checker.cursor.peekKind() == .null) {
                 try checker.cursor.skipValue(checker.allocator, 0);
             } else try checker.value(expected.element.?),
@@ -128,6 +132,30 @@ const Checker = struct {
         var index: usize = 0;
         while (try members.next()) : (index += 1) {
             try checker.path.print(checker.allocator, "[{d}]", .{index});
+            try checker.value(expected.element.?);
+            checker.path.shrinkRetainingCapacity(path_length);
+        }
+    }
+
+    /// An object with any keys, each once.
+    fn map(checker: *Checker, expected: *const abi.Type) Error!void {
+        var seen: std.StringHashMapUnmanaged(void) = .empty;
+        defer {
+            var keys = seen.keyIterator();
+            while (keys.next()) |key| checker.allocator.free(key.*);
+            seen.deinit(checker.allocator);
+        }
+        const path_length = checker.path.items.len;
+        var members = try checker.cursor.open('{');
+        while (try members.next()) {
+            const name = try checker.fieldName();
+            if (seen.contains(name)) return checker.misfit("the key \"{s}\" is given twice", .{clipped(name)});
+            const kept = try checker.allocator.dupe(u8, name);
+            seen.put(checker.allocator, kept, {}) catch |problem| {
+                checker.allocator.free(kept);
+                return problem;
+            };
+            try checker.path.print(checker.allocator, "[\"{s}\"]", .{clipped(kept)});
             try checker.value(expected.element.?);
             checker.path.shrinkRetainingCapacity(path_length);
         }

@@ -30,6 +30,15 @@ fn value(list: *std.ArrayList(u8), allocator: Allocator, wanted: *const abi.Type
             _ = try orNothing(list, allocator, wanted.element.?, around);
             try list.append(allocator, ']');
         },
+        .map => {
+            const length = list.items.len;
+            try list.appendSlice(allocator, "{\"text\":");
+            if (!try orNothing(list, allocator, wanted.element.?, around)) {
+                list.shrinkRetainingCapacity(length);
+                try list.append(allocator, '{');
+            }
+            try list.append(allocator, '}');
+        },
         .optional => if (!try orNothing(list, allocator, wanted.element.?, around)) try list.appendSlice(allocator, "null"),
         .box => try value(list, allocator, wanted.element.?, around),
         .tuple => {

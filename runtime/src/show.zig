@@ -2,6 +2,7 @@
 
 const std = @import("std");
 const abi = @import("abi.zig");
+const map_block = @import("map.zig");
 const memory = @import("memory.zig");
 const string = @import("string.zig");
 const textual = @import("text.zig");
@@ -173,6 +174,10 @@ const Parts = struct {
     base: *const anyopaque,
     count: usize,
     index: usize = 0,
+    /// Of a map: its type; the number of the next entry to look at; whether an entry's key is shown and its value is not.
+    map: ?*const abi.Type = null,
+    entry: usize = 0,
+    at_value: bool = false,
 };
 
 const PartsStack = struct {
@@ -213,6 +218,10 @@ pub fn inside(text: *Text, kind: *const abi.Type, value: *const anyopaque) void 
     start(text, &stack, kind, value);
     while (stack.length > 0) {
         const parts = &stack.items[stack.length - 1];
+        if (parts.map) |map_kind| {
+            nextOfMap(text, &stack, parts, map_kind);
+            continue;
+        }
         if (parts.index == parts.count) {
             textual.appendByte(text, if (parts.element != null) ']' else ')');
             stack.length -= 1;
@@ -233,6 +242,30 @@ pub fn inside(text: *Text, kind: *const abi.Type, value: *const anyopaque) void 
             start(text, &stack, field.type, field.in(parts.base));
         }
     }
+}
+
+/// The next key or value of a map, or its end. `parts` may move when something is pushed.
+fn nextOfMap(text: *Text, stack: *PartsStack, parts: *Parts, kind: *const abi.Type) void {
+    const shape: map_block.Shape = .of(kind);
+    const map: *abi.Map = @ptrCast(@alignCast(@constCast(parts.base)));
+    if (parts.at_value) {
+        parts.at_value = false;
+        const entry = parts.entry - 1;
+        textual.append(text, ": ");
+        return start(text, stack, shape.held, shape.valueAt(map, entry));
+    }
+    if (parts.index == parts.count) {
+        textual.appendByte(text, ']');
+        stack.length -= 1;
+        return;
+    }
+    while (!shape.stands(map, parts.entry)) parts.entry += 1;
+    const entry = parts.entry;
+    if (parts.index > 0) textual.append(text, ", ");
+    parts.index += 1;
+    parts.entry += 1;
+    parts.at_value = true;
+    start(text, stack, shape.key, shape.keyAt(map, entry));
 }
 
 /// Shows a value, or its beginning: then its parts are on the stack.
@@ -271,6 +304,12 @@ fn start(text: *Text, stack: *PartsStack, given_kind: *const abi.Type, given_val
             const array = load(*abi.Array, value);
             textual.appendByte(text, '[');
             stack.push(.{ .element = kind.element.?, .base = array.elements(), .count = @intCast(array.length) });
+        },
+        .map => {
+            const map = load(*abi.Map, value);
+            if (map.length == 0) return textual.append(text, "[:]");
+            textual.appendByte(text, '[');
+            stack.push(.{ .map = kind, .base = map, .count = @intCast(map.length) });
         },
         .record => {
             const fields = kind.fieldSlice();

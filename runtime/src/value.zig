@@ -5,6 +5,7 @@
 
 const std = @import("std");
 const abi = @import("abi.zig");
+const map = @import("map.zig");
 const memory = @import("memory.zig");
 const scheduler = @import("scheduler.zig");
 const string = @import("string.zig");
@@ -26,7 +27,7 @@ pub fn retain(kind: *const abi.Type, value: *const anyopaque) void {
     if (kind.counted == 0) return;
     switch (kind.kind) {
         .int, .float, .bool, .nothing, .duration, .instant => {},
-        .string, .array, .box, .task, .agent, .capability, .@"error", .function => {
+        .string, .array, .map, .box, .task, .agent, .capability, .@"error", .function => {
             const block = pointerAt(abi.Block, value);
             if (block.count != 0) block.count += 1;
         },
@@ -39,7 +40,7 @@ pub fn retain(kind: *const abi.Type, value: *const anyopaque) void {
 // ---- Counting down. A block that loses its last owner is threaded into a list through its own words: its count, which
 //      is no more needed, becomes the link, with the block's kind in the bits that alignment leaves free.
 
-const DeadKind = enum(u4) { array, @"error", capability, agent, task };
+const DeadKind = enum(u4) { array, map, @"error", capability, agent, task };
 
 const DeadBlock = packed struct(u64) {
     kind: DeadKind,
@@ -147,6 +148,7 @@ fn releaseBlocks(list: *DeadList) void {
     while (list.pop()) |item| {
         switch (item.kind) {
             .array => dropElements(list, @ptrCast(@alignCast(item.block))),
+            .map => dropEntries(list, @ptrCast(@alignCast(item.block))),
             .@"error" => {
                 const held: *abi.Error = @ptrCast(@alignCast(item.block));
                 drop(list, held.type, held.payload());
@@ -183,13 +185,14 @@ fn drop(list: *DeadList, kind: *const abi.Type, value: *anyopaque) void {
         .optional => if (kind.held(value)) |held| drop(list, kind.element.?, @constCast(held)),
         .record, .tuple => for (kind.fieldSlice()) |*field| drop(list, field.type, @constCast(field.in(value))),
         .sum => for (kind.variantOf(value).fieldSlice()) |*field| drop(list, field.type, @constCast(field.in(value))),
-        .string, .array, .box, .task, .agent, .capability, .@"error", .function => {
+        .string, .array, .map, .box, .task, .agent, .capability, .@"error", .function => {
             const block = pointerAt(anyopaque, value);
             if (!loseOwner(block)) return;
             switch (kind.kind) {
                 .string => memory.freeBlock(block),
                 .box => dropBox(list, kind.element.?, @ptrCast(@alignCast(block))),
                 .array => dropArray(list, kind.element.?, @ptrCast(@alignCast(block))),
+                .map => dropMap(list, kind, @ptrCast(@alignCast(block))),
                 .task => list.push(block, .task),
                 .agent => list.push(block, .agent),
                 .capability, .function => list.push(block, .capability),
@@ -210,6 +213,23 @@ fn dropArray(list: *DeadList, element: *const abi.Type, array: *abi.Array) void 
     // A dead array needs its capacity no more: the word keeps the elements' type for later.
     array.capacity = @bitCast(@as(u64, @intFromPtr(element)));
     list.push(array, .array);
+}
+
+fn dropMap(list: *DeadList, kind: *const abi.Type, dead: *abi.Map) void {
+    if (kind.element.?.counted == 0 and kind.key.?.counted == 0) return memory.freeBlock(dead);
+    // As with arrays: its length is needed no more.
+    dead.length = @bitCast(@as(u64, @intFromPtr(kind)));
+    list.push(dead, .map);
+}
+
+fn dropEntries(list: *DeadList, dead: *abi.Map) void {
+    const kind: *const abi.Type = @ptrFromInt(@as(usize, @bitCast(dead.length)));
+    const shape: map.Shape = .of(kind);
+    for (0..@intCast(dead.used)) |index| {
+        if (!shape.stands(dead, index)) continue;
+        drop(list, shape.key, shape.keyAt(dead, index));
+        drop(list, shape.held, shape.valueAt(dead, index));
+    }
 }
 
 fn dropElements(list: *DeadList, array: *abi.Array) void {
@@ -234,9 +254,10 @@ fn dropOutcome(list: *DeadList, task: *scheduler.Task) void {
 
 // ---- Comparing
 
-/// Two arrays, or two payloads, whose parts are still to be compared.
+/// Two arrays, maps of the same keys, or payloads, whose parts are still to be compared.
 const Pair = union(enum) {
     arrays: struct { element: *const abi.Type, left: *abi.Array, right: *abi.Array, index: usize },
+    maps: struct { kind: *const abi.Type, left: *abi.Map, right: *abi.Map, index: usize },
     payloads: struct { kind: *const abi.Type, left: *const anyopaque, right: *const anyopaque },
 };
 
@@ -266,6 +287,17 @@ pub fn equal(kind: *const abi.Type, left: *const anyopaque, right: *const anyopa
             .payloads => |pair| {
                 stack.length -= 1;
                 if (!equalHere(&stack, pair.kind, pair.left, pair.right)) return false;
+            },
+            .maps => |*pair| {
+                const shape: map.Shape = .of(pair.kind);
+                const index = pair.index;
+                const left_map = pair.left;
+                const right_map = pair.right;
+                pair.index += 1;
+                if (pair.index == left_map.used) stack.length -= 1;
+                if (!shape.stands(left_map, index)) continue;
+                const other = map.find(shape, right_map, shape.keyAt(left_map, index)) orelse return false;
+                if (!equalHere(&stack, shape.held, shape.valueAt(left_map, index), shape.valueAt(right_map, other))) return false;
             },
             .arrays => |*pair| {
                 const element = pair.element;
@@ -312,6 +344,14 @@ fn equalHere(stack: *PairStack, kind: *const abi.Type, left: *const anyopaque, r
             // The same block may still differ from itself: it may hold a NaN.
             if (left_array.length == 0) return true;
             stack.push(.{ .arrays = .{ .element = kind.element.?, .left = left_array, .right = right_array, .index = 0 } });
+            return true;
+        },
+        .map => {
+            const left_map = pointerAt(abi.Map, left);
+            const right_map = pointerAt(abi.Map, right);
+            if (left_map.length != right_map.length) return false;
+            if (left_map.length == 0) return true;
+            stack.push(.{ .maps = .{ .kind = kind, .left = left_map, .right = right_map, .index = 0 } });
             return true;
         },
         .@"error" => {

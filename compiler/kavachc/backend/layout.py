@@ -23,6 +23,7 @@ from kavachc.ir.types import (
     Box,
     FunctionValue,
     IrType,
+    Map,
     Named,
     Optional,
     Outcome,
@@ -196,4 +197,4 @@ class Layouts:
 
 def is_pointer(type: IrType, layouts: Layouts) -> bool:
     """Whether a value of the type is a pointer to a counted block."""
-    return isinstance(type, Array | Box | FunctionValue | Task) or layouts.memory_type(type) == "ptr"
+    return isinstance(type, Array | Map | Box | FunctionValue | Task) or layouts.memory_type(type) == "ptr"

@@ -28,6 +28,7 @@ class Constants:
         self._strings: dict[bytes, str] = {}
         self._places: dict[tuple[str, Location], str] = {}
         self._empty_array = ""
+        self._empty_map = ""
         self._element_tables = 0
 
     def bytes_at(self, data: bytes) -> str:
@@ -71,6 +72,14 @@ class Constants:
             self.lines.append("@array.empty = private unnamed_addr constant { i64, i64, i64 } zeroinitializer, align 8")
         return self._empty_array
 
+    def empty_map(self) -> str:
+        """A kv_map that is never counted: writing to it makes another first."""
+        if not self._empty_map:
+            self._empty_map = "@map.empty"
+            zeros = "{ i64, i64, i64, i64 } zeroinitializer"
+            self.lines.append(f"@map.empty = private unnamed_addr constant {zeros}, align 8")
+        return self._empty_map
+
     def place(self, file: str, location: Location) -> str:
         """`FILE:LINE:COLUMN` as two arguments, the bytes and their length."""
         key = (file, location)
@@ -83,4 +92,4 @@ class Constants:
 
 def is_static_block(operand: str) -> bool:
     """Whether the operand is a block with count 0, so that counting it does nothing."""
-    return operand.startswith(("@string.", "@array.empty", '@"function.'))
+    return operand.startswith(("@string.", "@array.empty", "@map.empty", '@"function.'))

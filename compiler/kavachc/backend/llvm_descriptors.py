@@ -21,6 +21,7 @@ from kavachc.ir.types import (
     Box,
     FunctionValue,
     IrType,
+    Map,
     Named,
     Optional,
     Task,
@@ -28,7 +29,7 @@ from kavachc.ir.types import (
 )
 
 _TEXT = "{ ptr, i64 }"
-_TYPE = f"{{ i32, i32, i64, i64, {_TEXT}, {_TEXT}, ptr, ptr, i64, ptr, i64 }}"
+_TYPE = f"{{ i32, i32, i64, i64, {_TEXT}, {_TEXT}, ptr, ptr, i64, ptr, i64, ptr }}"
 _FIELD = f"{{ {_TEXT}, ptr, i64, {_TEXT} }}"
 _VARIANT = f"{{ {_TEXT}, ptr, i64, {_TEXT} }}"
 _RULE = f"{{ i32, i32, {_TEXT}, i64, i64, double, i64 }}"
@@ -37,7 +38,7 @@ _AGENT = f"{{ {_TEXT}, {_TEXT}, i64, i32, i32, i32, i32, ptr, i64 }}"
 _PROGRAM = "{ ptr, ptr, ptr, ptr, i64, ptr, ptr }"
 
 _ARRAY, _RECORD, _SUM, _TASK, _AGENT_KIND, _CAPABILITY, _OPTIONAL, _TUPLE, _BOX = 7, 8, 9, 10, 11, 12, 14, 15, 16
-_FUNCTION = 18
+_MAP, _FUNCTION = 17, 18
 _SCALAR_KINDS = {INT: 0, FLOAT: 1, BOOL: 2, NOTHING: 3, STRING: 4, DURATION: 5, INSTANT: 6, ERROR: 13}
 _RULE_KINDS = {"condition": 0, "sum_int": 1, "sum_float": 2, "count": 3, "tokens": 4}
 _PROVIDERS = {"Anthropic": 0, "OpenAi": 1}
@@ -77,11 +78,13 @@ class Descriptors:
         layout = f"i64 {self._layouts.size(type)}, i64 {self._layouts.alignment(type)}"
         name: str | None = None
         documentation: str | None = None
-        element = "null"
+        element, key = "null", "null"
         fields, field_count = "null", 0
         variants, variant_count = "null", 0
         if isinstance(type, Array):
             kind, element = _ARRAY, self.type(type.element)
+        elif isinstance(type, Map):
+            kind, element, key = _MAP, self.type(type.value), self.type(type.key)
         elif isinstance(type, Optional | Box):
             kind, element = _OPTIONAL if isinstance(type, Optional) else _BOX, self.type(type.element)
         elif isinstance(type, Tuple):
@@ -110,7 +113,7 @@ class Descriptors:
             kind = _SCALAR_KINDS[type]
         return (
             f"{{ i32 {kind}, i32 {counted}, {layout}, {self._text(name)}, {self._text(documentation)}, ptr {element}, "
-            f"ptr {fields}, i64 {field_count}, ptr {variants}, i64 {variant_count} }}"
+            f"ptr {fields}, i64 {field_count}, ptr {variants}, i64 {variant_count}, ptr {key} }}"
         )
 
     def _text(self, text: str | None) -> str:
@@ -189,7 +192,7 @@ class Descriptors:
         counted = int(any(is_counted(type, self._module) for type in types))
         return (
             f"{{ i32 {_RECORD}, i32 {counted}, i64 {layout.size}, i64 {layout.alignment}, {self._text(None)}, "
-            f"{self._text(None)}, ptr null, ptr {table}, i64 {len(types)}, ptr null, i64 0 }}"
+            f"{self._text(None)}, ptr null, ptr {table}, i64 {len(types)}, ptr null, i64 0, ptr null }}"
         )
 
     def program(self, entry: str, resume: str, call_depth: str, ledger: bool, model: bool) -> None:

@@ -38,6 +38,10 @@ class Helpers:
     def texts(self) -> list[str]:
         return list(self._made.values())
 
+    def define(self, name: str, signature: str, attributes: str, body: Callable[[], str]) -> str:
+        """The symbol of a function for what only one file of emitters needs."""
+        return self._function(name, signature, attributes, body)
+
     def _function(self, name: str, signature: str, attributes: str, body: Callable[[], str]) -> str:
         """`signature` has `@` where the symbol goes."""
         symbol = global_name(name)

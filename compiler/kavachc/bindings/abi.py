@@ -39,6 +39,7 @@ class Kind(IntEnum):
     OPTIONAL = 14
     TUPLE = 15
     BOX = 16
+    MAP = 17
     FUNCTION = 18
 
 
@@ -80,6 +81,12 @@ class AnswerKind(IntEnum):
     DENIED = 4
 
 
+class MapPart(IntEnum):
+    KEYS = 0
+    VALUES = 1
+    ENTRIES = 2
+
+
 class Moment(IntEnum):
     """Of the program, for its parts; the header has no name for it."""
 
@@ -107,6 +114,10 @@ class Array(Structure):
 
 class Type(Structure):
     """Its fields refer to itself, so they follow below."""
+
+
+class Map(Structure):
+    _fields_ = (("count", c_int64), ("length", c_int64), ("used", c_int64), ("capacity", c_int64))
 
 
 class Error(Structure):
@@ -157,6 +168,7 @@ Type._fields_ = (
     ("field_count", c_int64),
     ("variants", POINTER(Variant)),
     ("variant_count", c_int64),
+    ("key", POINTER(Type)),
 )
 
 
@@ -267,6 +279,7 @@ STRUCTURES: Final[dict[str, type[Structure]]] = {
     "kv_text_view": TextView,
     "kv_string": String,
     "kv_array": Array,
+    "kv_map": Map,
     "kv_box": Box,
     "kv_error": Error,
     "kv_vtable": VTable,
@@ -294,12 +307,14 @@ ENUMERATIONS: Final[dict[str, type[IntEnum]]] = {
     "kv_mode": Mode,
     "kv_provider": Provider,
     "kv_answer_kind": AnswerKind,
+    "kv_map_part": MapPart,
 }
 
 _type = POINTER(Type)
 _string = POINTER(String)
 _text = POINTER(Text)
 _slot = POINTER(POINTER(Array))
+_map_slot = POINTER(POINTER(Map))
 _place = (c_char_p, c_int64)
 
 #: One row per function: its result and its arguments.
@@ -335,8 +350,15 @@ FUNCTIONS: Final[dict[str, tuple[Any, tuple[Any, ...]]]] = {
     "kv_array_rest": (POINTER(Array), (POINTER(Array), _type, c_int64)),
     # Errors, panics, output
     "kv_error_new": (POINTER(Error), (_type, c_void_p)),
+    "kv_map_new": (POINTER(Map), (_type, c_int64)),
+    "kv_map_find": (c_void_p, (_type, POINTER(Map), c_void_p)),
+    "kv_map_unique": (None, (_map_slot, _type)),
+    "kv_map_set": (None, (_map_slot, _type, c_void_p, c_void_p)),
+    "kv_map_remove": (None, (_map_slot, _type, c_void_p)),
+    "kv_map_list": (POINTER(Array), (_type, POINTER(Map), _type, c_int32)),
     "kv_panic": (None, (c_char_p, c_int64, *_place)),
     "kv_panic_index": (None, (c_int64, c_int64, *_place)),
+    "kv_panic_key": (None, (_type, c_void_p, *_place)),
     "kv_panic_shift": (None, (c_int64, *_place)),
     "kv_print": (None, (_string,)),
     # Tasks

@@ -32,6 +32,12 @@ class ArrayOf:
 
 
 @dataclass(eq=False)
+class MapOf:
+    key: Description
+    value: Description
+
+
+@dataclass(eq=False)
 class OptionalOf:
     element: Description
 
@@ -81,7 +87,7 @@ class SumOf:
     documentation: str = ""
 
 
-Description = Basic | ArrayOf | OptionalOf | TupleOf | BoxOf | TaskOf | RecordOf | SumOf
+Description = Basic | ArrayOf | MapOf | OptionalOf | TupleOf | BoxOf | TaskOf | RecordOf | SumOf
 
 INT = Basic(Kind.INT)
 FLOAT = Basic(Kind.FLOAT)
@@ -161,6 +167,10 @@ class Descriptors:
                 _set_size(made, kind, 1 if kind in _BYTE_KINDS else 8, kind in _COUNTED_KINDS)
             case ArrayOf(element):
                 _set_size(made, Kind.ARRAY, 8, True)
+                self._pointed_to.append((made, element))
+            case MapOf(key, element):
+                _set_size(made, Kind.MAP, 8, True)
+                made.key = pointer(self.type(key))
                 self._pointed_to.append((made, element))
             case OptionalOf(element):
                 held = self.type(element)

@@ -119,6 +119,16 @@ EMPTY_ARRAY = Code(
     "nothing says what this empty array is to hold",
     "write its type where it is declared, such as `let xs: [Int] = []`",
 )
+EMPTY_MAP = Code(
+    "K0363",
+    "nothing says what this empty map is to hold",
+    "write its type where it is declared, such as `let m: [String: Int] = [:]`",
+)
+NOT_A_KEY = Code(
+    "K0364",
+    "`{type}` cannot be the type of keys: {reason}",
+    "keys are Int, String, Bool, Duration, Instant, and tuples, records and sums of those",
+)
 NUMBER_TOO_LARGE = Code("K0307", "`{text}` does not fit in {type}")
 NO_VALUE = Code("K0308", "this never gives a value: it leaves before it could", "write it as a statement of its own")
 NOT_INDEXABLE = Code("K0309", "{a_type} has no elements to take by index")
@@ -166,7 +176,9 @@ SELF_CONTAINED_DEFAULT = Code("K0330", "the default of `{field}` has no end: it 
 TYPE_NOT_INFERRED = Code("K0350", "nothing says what `{parameter}` of `{name}` stands for here")
 BOUND_MISSING = Code("K0351", "`{name}` needs `{parameter}: {bound}`, but `{type}` does not have it: {reason}")
 UNKNOWN_BOUND = Code(
-    "K0352", "`{name}` is not a bound", "the bounds are `Eq` (`==`), `Ord` (`<` and `==`) and `Show` (text)"
+    "K0352",
+    "`{name}` is not a bound",
+    "the bounds are `Eq` (`==`), `Ord` (`<` and `==`), `Key` (keys of maps, and `==`) and `Show` (text)",
 )
 GENERIC_IMPLEMENTS = Code(
     "K0353", "`{type}` is generic, and only a type without type parameters can be a capability", "{advice}"

@@ -7,7 +7,7 @@ import operator
 from collections.abc import Callable
 
 from kavachc.interpreter.signals import KavachPanic
-from kavachc.interpreter.values import ArrayValue, Present, RecordValue, TupleValue, Value, VariantValue
+from kavachc.interpreter.values import ArrayValue, MapValue, Present, RecordValue, TupleValue, Value, VariantValue
 from kavachc.semantics import panics
 from kavachc.semantics.typed_ast import ArithmeticOperator, ComparisonOperator, UnaryOperator
 from kavachc.semantics.types import FLOAT, STRING, Type
@@ -147,6 +147,10 @@ def equal(left: Value, right: Value) -> bool:
             if len(one.items) != len(other.items):
                 return False
             pending += zip(one.items, other.items, strict=True)
+        elif isinstance(one, MapValue):
+            if len(one.items) != len(other.items) or any(key not in other.items for key in one.items):
+                return False
+            pending += [(value, other.items[key][1]) for key, (_, value) in one.items.items()]
         elif isinstance(one, Present):
             if not isinstance(other, Present):
                 return False

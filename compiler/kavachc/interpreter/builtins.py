@@ -11,7 +11,7 @@ from kavachc.interpreter.frames import Steps
 from kavachc.interpreter.host import Host, Outcome
 from kavachc.interpreter.show import show
 from kavachc.interpreter.signals import Fails
-from kavachc.interpreter.values import Value, variant
+from kavachc.interpreter.values import ABSENT, ArrayValue, Present, TupleValue, Value, key_of, variant
 from kavachc.semantics.types import Type
 
 if TYPE_CHECKING:
@@ -23,6 +23,31 @@ Values = list[Value]
 
 def _print(host: Host, types: Types, values: Values) -> None:
     host.print_line(show(values[0], types[0]))
+
+
+def _map_len(_host: Host, _types: Types, values: Values) -> int:
+    return len(values[0].items)
+
+
+def _map_get(_host: Host, _types: Types, values: Values) -> Value:
+    held = values[0].items.get(key_of(values[1]))
+    return ABSENT if held is None else Present(held[1])
+
+
+def _map_contains(_host: Host, _types: Types, values: Values) -> bool:
+    return key_of(values[1]) in values[0].items
+
+
+def _map_keys(_host: Host, _types: Types, values: Values) -> ArrayValue:
+    return ArrayValue([key for key, _ in values[0].items.values()])
+
+
+def _map_values(_host: Host, _types: Types, values: Values) -> ArrayValue:
+    return ArrayValue([value for _, value in values[0].items.values()])
+
+
+def _map_entries(_host: Host, _types: Types, values: Values) -> ArrayValue:
+    return ArrayValue([TupleValue(pair) for pair in values[0].items.values()])
 
 
 def _task_cancel(host: Host, _types: Types, values: Values) -> None:
@@ -49,6 +74,12 @@ def _task_wait(evaluator: Evaluator, values: Values) -> Steps:
 # Rows that neither wait nor write: (host, the arguments' types, the arguments).
 AT_ONCE: dict[str, Callable[[Host, Types, Values], Value]] = {
     "print": _print,
+    "map.len": _map_len,
+    "map.get": _map_get,
+    "map.contains": _map_contains,
+    "map.keys": _map_keys,
+    "map.values": _map_values,
+    "map.entries": _map_entries,
     "task.cancel": _task_cancel,
     "time.now": _time_now,
 }

@@ -13,7 +13,7 @@ from kavachc.interpreter import arithmetic
 from kavachc.interpreter.builtins import AT_ONCE
 from kavachc.interpreter.frames import Frame
 from kavachc.interpreter.library import LIBRARY
-from kavachc.interpreter.places import element
+from kavachc.interpreter.places import element, value_at
 from kavachc.interpreter.show import show
 from kavachc.interpreter.signals import KavachPanic, Panics
 from kavachc.interpreter.values import (
@@ -28,6 +28,7 @@ from kavachc.interpreter.values import (
     TupleValue,
     Value,
     VariantValue,
+    map_of,
 )
 from kavachc.semantics import typed_ast as typed
 from kavachc.semantics.types import STRING, RecordType, SumType
@@ -85,6 +86,11 @@ def _index(_evaluator: Evaluator, node: typed.IndexGet, _frame: Frame, values: V
     return element(array, index, node.span)
 
 
+def _key(_evaluator: Evaluator, node: typed.MapGet, frame: Frame, values: Values) -> Value:
+    map_, key = values
+    return value_at(map_, key, frame.type(node.index.type), node.span)
+
+
 def _arithmetic(evaluator: Evaluator, node: typed.ArithmeticOperation, _frame: Frame, values: Values) -> Value:
     left, right = values
     result = arithmetic.arithmetic(node.operator, node.left.type, left, right, node.operator_span)
@@ -137,6 +143,7 @@ COMBINE: dict[type, Combination] = {
     typed.ArrayMake: Combination(
         lambda node: node.elements, lambda _evaluator, _node, _frame, values: ArrayValue(values)
     ),
+    typed.MapMake: Combination(lambda node: node.parts, lambda _evaluator, _node, _frame, values: map_of(values)),
     typed.NoneValue: Combination(_no_children, lambda _evaluator, _node, _frame, _values: ABSENT),
     typed.ToOptional: Combination(
         lambda node: (node.value,), lambda _evaluator, _node, _frame, values: Present(values[0])
@@ -151,6 +158,7 @@ COMBINE: dict[type, Combination] = {
         lambda node: (node.target,), lambda _evaluator, node, _frame, values: values[0].fields[node.index]
     ),
     typed.IndexGet: Combination(lambda node: (node.target, node.index), _index),
+    typed.MapGet: Combination(lambda node: (node.target, node.index), _key),
     typed.UnaryOperation: Combination(
         lambda node: (node.operand,),
         lambda _evaluator, node, _frame, values: arithmetic.unary(node.operator, values[0], node.span),

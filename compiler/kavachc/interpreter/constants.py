@@ -17,9 +17,20 @@ from kavachc.interpreter.host import Host
 from kavachc.interpreter.show import show
 from kavachc.interpreter.signals import Fails, KavachPanic
 from kavachc.interpreter.stack import with_large_stack
-from kavachc.interpreter.values import ABSENT, ArrayValue, RecordValue, TupleValue, Value, VariantValue
+from kavachc.interpreter.values import ABSENT, ArrayValue, MapValue, RecordValue, TupleValue, Value, VariantValue
 from kavachc.semantics import typed_ast as typed
-from kavachc.semantics.types import BOOL, ERROR, FLOAT, NOTHING, STRING, ArrayType, OptionalType, TupleType, Type
+from kavachc.semantics.types import (
+    BOOL,
+    ERROR,
+    FLOAT,
+    NOTHING,
+    STRING,
+    ArrayType,
+    MapType,
+    OptionalType,
+    TupleType,
+    Type,
+)
 from kavachc.source import Span
 
 STEPS_MAX = 1_000_000
@@ -136,6 +147,13 @@ def _plain_tree(value: Value, value_type: Type, span: Span, depth: int = 0) -> t
         assert isinstance(value_type, TupleType)
         parts = zip(value.fields, value_type.elements, strict=True)
         return typed.TupleMake(span, value_type, tuple([_plain_tree(*part, span, depth + 1) for part in parts]))
+    if isinstance(value, MapValue):
+        assert isinstance(value_type, MapType)
+        pairs: list[typed.Expr] = []
+        for key, held in value.items.values():
+            pairs.append(_plain_tree(key, value_type.key, span, depth + 1))
+            pairs.append(_plain_tree(held, value_type.value, span, depth + 1))
+        return typed.MapMake(span, value_type, tuple(pairs))
     if isinstance(value, RecordValue):
         types = [info.type for info in value.record.fields]
         return typed.RecordMake(span, value_type, value.record, _plain_fields(value, types, span, depth))

@@ -15,11 +15,13 @@ from kavachc.interpreter.values import (
     ABSENT,
     Absent,
     ArrayValue,
+    MapValue,
     Present,
     RecordValue,
     TupleValue,
     Value,
     VariantValue,
+    put,
 )
 from kavachc.semantics.types import (
     BOOL,
@@ -28,6 +30,7 @@ from kavachc.semantics.types import (
     STRING,
     ArrayType,
     FieldInfo,
+    MapType,
     OptionalType,
     RecordType,
     SumType,
@@ -87,6 +90,8 @@ def _value(item: Json, wanted: Type, path: str) -> Value:
         if item.kind != "array":
             _unexpected("an array", item, path)
         return ArrayValue([_value(part, wanted.element, f"{path}[{index}]") for index, part in enumerate(item.value)])
+    if isinstance(wanted, MapType):
+        return _map(item, wanted, path)
     if isinstance(wanted, OptionalType):
         return ABSENT if item.kind == "null" else Present(_value(item, wanted.element, path))
     if isinstance(wanted, TupleType):
@@ -138,6 +143,18 @@ def _tuple(item: Json, wanted: TupleType, path: str) -> TupleValue:
     if len(item.value) != size:
         _unexpected(f"an array of {size} elements", item, path)
     return TupleValue(elements)
+
+
+def _map(item: Json, wanted: MapType, path: str) -> MapValue:
+    """An object, each key once."""
+    if item.kind != "object":
+        _unexpected("an object", item, path)
+    made = MapValue({})
+    for name, content in item.value:
+        if name in made.items:
+            raise Misfit(f'{path}: the key "{_clipped(name)}" is given twice')
+        put(made, name, _value(content, wanted.value, f'{path}["{_clipped(name)}"]'))
+    return made
 
 
 def _fields(item: Json, fields: list[FieldInfo] | tuple[FieldInfo, ...], path: str) -> tuple[Value, ...]:
@@ -206,6 +223,9 @@ def _sample(wanted: Type, around: tuple[Type, ...]) -> Value:
     if isinstance(wanted, ArrayType):
         element = _sample(wanted.element, around)
         return ArrayValue([] if element is ENDLESS else [element])
+    if isinstance(wanted, MapType):
+        value = _sample(wanted.value, around)
+        return MapValue({} if value is ENDLESS else {"text": ("text", value)})
     if isinstance(wanted, OptionalType):
         held = _sample(wanted.element, around)
         return ABSENT if held is ENDLESS else Present(held)
@@ -244,6 +264,8 @@ def encode(value: Value) -> str:
 def _plain(value: Value) -> Any:
     if isinstance(value, ArrayValue):
         return [_plain(item) for item in value.items]
+    if isinstance(value, MapValue):
+        return {key: _plain(item) for key, item in value.items.values()}
     if isinstance(value, Present):
         return _plain(value.value)
     if isinstance(value, Absent):

@@ -10,7 +10,7 @@ from kavachc.interpreter.combine import COMBINE
 from kavachc.interpreter.frames import Frame, Steps
 from kavachc.interpreter.library import CHANGES
 from kavachc.interpreter.patterns import matches
-from kavachc.interpreter.places import change_array, may_hold_array
+from kavachc.interpreter.places import MAP_CHANGES, change_array, may_hold_array
 from kavachc.interpreter.signals import Breaks, Continues, Fails, KavachPanic, Leaves, Panics, Returns
 from kavachc.interpreter.statements import indexes_of, run_block
 from kavachc.interpreter.values import Present
@@ -34,9 +34,12 @@ def _builtin_call(evaluator: Evaluator, node: typed.CallBuiltin, frame: Frame) -
 def _mutating_builtin(evaluator: Evaluator, node: typed.CallMutatingBuiltin, frame: Frame) -> Steps:
     indexes = yield from indexes_of(evaluator, node.place, frame)
     arguments = yield from evaluator.expressions(node.arguments, frame)
-    change = CHANGES[node.builtin.key]
+    key = node.builtin.key
     try:
-        result = change_array(node.place, indexes, frame, lambda items: change(items, *arguments))
+        if key in MAP_CHANGES:
+            result = MAP_CHANGES[key](node.place, indexes, frame, *arguments)
+        else:
+            result = change_array(node.place, indexes, frame, lambda items: CHANGES[key](items, *arguments))
     except Panics as panic:
         raise KavachPanic(str(panic), node.span) from None
     if may_hold_array(node.type):

@@ -13,6 +13,7 @@ from kavachc.semantics.types import (
     STRING,
     ArrayType,
     FieldInfo,
+    MapType,
     OptionalType,
     RecordType,
     SumType,
@@ -46,6 +47,8 @@ class Descriptions:
         if isinstance(wanted, ArrayType):
             made = native.ArrayOf(self.of(wanted.element))
             self._made[wanted] = made
+        elif isinstance(wanted, MapType):
+            self._made[wanted] = made = native.MapOf(self.of(wanted.key), self.of(wanted.value))
         elif isinstance(wanted, OptionalType):
             self._made[wanted] = made = native.OptionalOf(self.of(wanted.element))
         elif isinstance(wanted, TupleType):

@@ -7,21 +7,36 @@ be too slow that way (a loop of `push`), so an array may change in place, for on
     an object that no other variable has. Later writes through it find their own mark and need no copy.
   - Reading a value that may hold arrays out of a variable gives it away: the variable forgets its token, so what was
     read never changes again, and the variable's next write copies once more (`Evaluator.simple_value`).
+
+Maps are as arrays.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from kavachc.interpreter.frames import Frame
+from kavachc.interpreter.show import show_inside
 from kavachc.interpreter.signals import KavachPanic
-from kavachc.interpreter.values import ArrayValue, RecordValue, Value
+from kavachc.interpreter.values import ABSENT, ArrayValue, MapValue, Present, RecordValue, Value, key_of, put
 from kavachc.semantics import panics
 from kavachc.semantics.holding import held
-from kavachc.semantics.typed_ast import FieldStep, IndexStep, Place
-from kavachc.semantics.types import ERROR, AgentType, ArrayType, CapabilityType, FunctionType, Type, TypeVariable
+from kavachc.semantics.typed_ast import FieldStep, IndexStep, KeyStep, Place
+from kavachc.semantics.types import (
+    ERROR,
+    AgentType,
+    ArrayType,
+    CapabilityType,
+    FunctionType,
+    MapType,
+    Type,
+    TypeVariable,
+)
 from kavachc.source import Span
 
+# Types whose values may share what can change in place, or hold something that does.
+SHARING = (ArrayType, MapType, AgentType, CapabilityType, FunctionType, TypeVariable)
 # From what stands at a place, and the token of the place's variable, to what stands there next.
 Change = Callable[[Value, object], Value]
 
@@ -34,21 +49,73 @@ def element(array: ArrayValue, index: int, span: Span) -> Value:
     return array.items[index]
 
 
-def read_place(place: Place, indexes: list[int], frame: Frame) -> Value:
-    """What stands at the place. `indexes` are those of its `IndexStep`s, in order."""
+def value_at(map_: MapValue, key: Value, key_type: Type, span: Span) -> Value:
+    """The value of the key; panics when it is missing (spec 2.map.index)."""
+    held = map_.items.get(key_of(key))
+    if held is None:
+        raise KavachPanic(panics.KEY_MISSING.format(key=show_inside(key, key_type)), span)
+    return held[1]
+
+
+def read_place(place: Place, indexes: list[Value], frame: Frame) -> Value:
+    """What stands at the place. `indexes` are those of its `IndexStep`s and `KeyStep`s, in order."""
     value = frame.values[place.local]
     remaining = iter(indexes)
     for step in place.steps:
-        value = element(value, next(remaining), step.span) if isinstance(step, IndexStep) else value.fields[step.index]
+        value = _part(value, step, None if isinstance(step, FieldStep) else next(remaining), frame)
     return value
 
 
-def store(place: Place, indexes: list[int], frame: Frame, value: Value) -> None:
-    """Puts `value` at the place."""
-    change_place(place, indexes, frame, lambda _old, _owner: value)
+def _part(value: Value, step: FieldStep | IndexStep | KeyStep, index: Value, frame: Frame) -> Value:
+    if isinstance(step, FieldStep):
+        return value.fields[step.index]
+    if isinstance(step, IndexStep):
+        return element(value, index, step.span)
+    return value_at(value, index, frame.type(step.index.type), step.span)
 
 
-def change_array(place: Place, indexes: list[int], frame: Frame, change: Callable[[list[Value]], Value]) -> Value:
+def store(place: Place, indexes: list[Value], frame: Frame, value: Value) -> None:
+    """Puts `value` at the place. A key at its end need not be there."""
+    if place.steps and isinstance(place.steps[-1], KeyStep):
+        *before, key = indexes
+        set_key(replace(place, steps=place.steps[:-1]), before, frame, key, value)
+    else:
+        change_place(place, indexes, frame, lambda _old, _owner: value)
+
+
+def set_key(place: Place, indexes: list[Value], frame: Frame, key: Value, value: Value) -> None:
+    """Puts `value` at the key of the map at the place."""
+
+    def changed(map_: Value, owner: object) -> Value:
+        own = _own_map(map_, owner)
+        put(own, key, value)
+        return own
+
+    change_place(place, indexes, frame, changed)
+
+
+def remove_key(place: Place, indexes: list[Value], frame: Frame, key: Value) -> Value:
+    """Takes the key out of the map at the place, and gives its value, if it is there."""
+    removed: Value = ABSENT
+
+    def changed(map_: Value, owner: object) -> Value:
+        nonlocal removed
+        known = key_of(key)
+        if known not in map_.items:
+            return map_
+        own = _own_map(map_, owner)
+        removed = Present(own.items.pop(known)[1])
+        return own
+
+    change_place(place, indexes, frame, changed)
+    return removed
+
+
+# By the builtin's key.
+MAP_CHANGES: dict[str, Callable[..., Value]] = {"map.set": set_key, "map.remove": remove_key}
+
+
+def change_array(place: Place, indexes: list[Value], frame: Frame, change: Callable[[list[Value]], Value]) -> Value:
     """Gives the items of the array at the place to `change`, and its result back."""
     results: list[Value] = []
 
@@ -61,32 +128,38 @@ def change_array(place: Place, indexes: list[int], frame: Frame, change: Callabl
     return results[0]
 
 
-def change_place(place: Place, indexes: list[int], frame: Frame, change: Change) -> None:
+def change_place(place: Place, indexes: list[Value], frame: Frame, change: Change) -> None:
     """Replaces what stands at the place by `change(what stands there, the variable's token)`."""
     owner = frame.owners.setdefault(place.local, object())
-    changed = _changed(frame.values[place.local], place.steps, indexes, owner, change)
+    changed = _changed(frame.values[place.local], place.steps, indexes, owner, change, frame)
     frame.values[place.local] = changed
 
 
 def _changed(
     value: Value,
-    steps: tuple[FieldStep | IndexStep, ...],
-    indexes: list[int],
+    steps: tuple[FieldStep | IndexStep | KeyStep, ...],
+    indexes: list[Value],
     owner: object,
     change: Change,
+    frame: Frame,
 ) -> Value:
     """`value` with the part that `steps` lead to changed."""
     if not steps:
         return change(value, owner)
     step, rest = steps[0], steps[1:]
+    if isinstance(step, FieldStep):
+        fields = list(value.fields)
+        fields[step.index] = _changed(fields[step.index], rest, indexes, owner, change, frame)
+        return RecordValue(value.record, tuple(fields))
+    index = indexes[0]
+    part = _part(value, step, index, frame)
     if isinstance(step, IndexStep):
-        part = element(value, indexes[0], step.span)
         array = _own(value, owner)
-        array.items[indexes[0]] = _changed(part, rest, indexes[1:], owner, change)
+        array.items[index] = _changed(part, rest, indexes[1:], owner, change, frame)
         return array
-    fields = list(value.fields)
-    fields[step.index] = _changed(fields[step.index], rest, indexes, owner, change)
-    return RecordValue(value.record, tuple(fields))
+    own = _own_map(value, owner)
+    put(own, index, _changed(part, rest, indexes[1:], owner, change, frame))
+    return own
 
 
 def _own(array: ArrayValue, owner: object) -> ArrayValue:
@@ -94,14 +167,18 @@ def _own(array: ArrayValue, owner: object) -> ArrayValue:
     return array if array.owner is owner else ArrayValue(list(array.items), owner)
 
 
+def _own_map(map_: MapValue, owner: object) -> MapValue:
+    return map_ if map_.owner is owner else MapValue(dict(map_.items), owner)
+
+
 def may_hold_array(type_: Type) -> bool:
-    """Whether a value of the type may hold an array anywhere inside, so that reading it gives it away. A value of a
-    type variable may."""
+    """Whether a value of the type may hold an array or a map anywhere inside, so that reading it gives it away. A
+    value of a type variable may."""
     seen: set[Type] = set()
     pending = [type_]
     while pending:
         item = pending.pop()
-        if item is ERROR or isinstance(item, ArrayType | AgentType | CapabilityType | FunctionType | TypeVariable):
+        if item is ERROR or isinstance(item, SHARING):
             return True
         if item not in seen:
             seen.add(item)

@@ -17,6 +17,7 @@ from kavachc.semantics.types import (
     STRING,
     ArrayType,
     FieldInfo,
+    MapType,
     OptionalType,
     RecordType,
     SumType,
@@ -64,6 +65,13 @@ def show_inside(value: Value, value_type: Type) -> str:
             for index, element in enumerate(item.items):
                 parts += [(None, ", ")] if index else []
                 parts.append((kind.element, element))
+            pending += reversed([*parts, (None, "]")])
+        elif isinstance(kind, MapType):
+            pieces.append("[" if item.items else "[:")
+            parts = []
+            for index, (key, held) in enumerate(item.items.values()):
+                parts += [(None, ", ")] if index else []
+                parts += [(kind.key, key), (None, ": "), (kind.value, held)]
             pending += reversed([*parts, (None, "]")])
         elif isinstance(kind, OptionalType):
             pending.append((None, "none") if item is ABSENT else (kind.element, item.value))

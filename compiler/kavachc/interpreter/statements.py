@@ -58,7 +58,7 @@ def _assign(evaluator: Evaluator, statement: typed.Assign, frame: Frame) -> Step
 
 def indexes_of(evaluator: Evaluator, place: typed.Place, frame: Frame) -> Steps:
     """The values of the place's indexes, in order, as a list."""
-    steps = tuple(step.index for step in place.steps if isinstance(step, typed.IndexStep))
+    steps = tuple(step.index for step in place.steps if not isinstance(step, typed.FieldStep))
     return (yield from evaluator.expressions(steps, frame)) if steps else []
 
 

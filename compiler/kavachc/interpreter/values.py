@@ -3,8 +3,8 @@
 Int, Duration and Instant are `int`, Float `float`, Bool `bool`, String `str`, the value of nothing `None`. The other
 values are the classes below. An error is the value itself: `ToError` changes nothing.
 
-Optionals, tuples, records and variants never change. An array changes in place only for the one variable that owns it
-(`places.py`); to everyone else it never changes either. So no two names ever share state.
+Optionals, tuples, records and variants never change. An array or a map changes in place only for the one variable that
+owns it (`places.py`); to everyone else it never changes either. So no two names ever share state.
 """
 
 from __future__ import annotations
@@ -25,6 +25,47 @@ class ArrayValue:
 
     items: list[Value]
     owner: object | None = None
+
+
+@dataclass(eq=False, slots=True)
+class MapValue:
+    """`items` are in order of their first coming, under what `key_of` makes of the key. `owner` as of an array."""
+
+    items: dict[Any, tuple[Value, Value]]
+    owner: object | None = None
+
+
+def key_of(key: Value) -> Any:
+    """What stands for a key in Python's dictionaries. Keys of one map are of one type, so their parts in a row are
+    enough; a list of what is still to come, since a key may be nested deeper than Python's stack."""
+    if isinstance(key, int | str):
+        return key
+    parts: list[Any] = []
+    pending = [key]
+    while pending:
+        item = pending.pop()
+        if isinstance(item, int | str):
+            parts.append(item)
+            continue
+        if isinstance(item, VariantValue):
+            parts.append(item.variant)
+        pending += reversed(item.fields)
+    return tuple(parts)
+
+
+def map_of(parts: list[Value]) -> MapValue:
+    """From keys and values in turn."""
+    made = MapValue({})
+    for key, value in zip(parts[::2], parts[1::2], strict=True):
+        put(made, key, value)
+    return made
+
+
+def put(changed: MapValue, key: Value, value: Value) -> None:
+    """Puts the value at the key, in the place of the one that is there."""
+    known = key_of(key)
+    held = changed.items.get(known)
+    changed.items[known] = (key if held is None else held[0], value)
 
 
 @dataclass(frozen=True, eq=False, slots=True)

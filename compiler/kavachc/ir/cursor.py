@@ -9,7 +9,20 @@ from typing import NoReturn
 from kavachc.ir.errors import IrTextError
 from kavachc.ir.module import Location
 from kavachc.ir.text import string_value
-from kavachc.ir.types import SCALARS, Address, Array, Box, FunctionValue, IrType, Named, Optional, Outcome, Task, Tuple
+from kavachc.ir.types import (
+    SCALARS,
+    Address,
+    Array,
+    Box,
+    FunctionValue,
+    IrType,
+    Map,
+    Named,
+    Optional,
+    Outcome,
+    Task,
+    Tuple,
+)
 
 _NAME = r"[^\W\d]\w*(?:\.[^\W\d]\w*)*"
 _STRING = r'"(?:[^"\\\n]|\\.)*"'
@@ -154,8 +167,9 @@ class Cursor:
             return Named(self.marked_name("type"))
         if self.accept("["):
             element = self.type()
+            value = self.type() if self.accept(":") else None
             self.expect("]")
-            return Array(element)
+            return Array(element) if value is None else Map(element, value)
         if self.accept("("):
             elements = [self.type()]
             while self.accept(","):

@@ -13,6 +13,7 @@ from kavachc.ir.types import (
     Box,
     FunctionValue,
     IrType,
+    Map,
     Named,
     Optional,
     Outcome,
@@ -38,7 +39,7 @@ def is_counted(type: IrType, module: Module) -> bool:
         return _is_name_counted(type.name, module, set()) if known is None else known
     if isinstance(type, Outcome | Optional | Tuple):
         return any(is_counted(part, module) for part in made_of(type))
-    return isinstance(type, Array | Box | FunctionValue | Task)
+    return isinstance(type, Array | Map | Box | FunctionValue | Task)
 
 
 def _is_name_counted(name: str, module: Module, open_names: set[str]) -> bool:

@@ -67,6 +67,9 @@ _ROWS = (
     Op("box.address", "b", "borrowed"),  # from the address of a box to its value; makes the box there its own first
     Op("load", "b", "borrowed"),
     Op("store", "bc", "none"),
+    Op("value.address", "bb", "borrowed", panics=True),  # makes the map there its own first; of the key, which is there
+    Op("map.set", "bcc", "none"),  # the address of a map, a key, its value
+    Op("map.remove", "bb", "none"),  # the address of a map, a key
     Op("array.push", "bc", "none"),  # the address of an array, an element
     # Arithmetic on int, duration and instant, checked.
     Op("int.add", "bb", "owned", panics=True),
@@ -114,6 +117,15 @@ _ROWS = (
     Op("array.get", "bb", "borrowed", panics=True),
     Op("array.at", "bb", "borrowed", pure=True),  # unchecked: for loops over the array's own length
     Op("array.rest", "bb", "owned", pure=True),  # the elements from a place on, which is at most the length
+    # Maps. Literals have keys and values in turn.
+    Op("map.make", "c*", "owned", pure=True),
+    Op("map.length", "b", "owned", pure=True),
+    Op("map.get", "bb", "borrowed", panics=True),
+    Op("map.find", "bb", "owned", pure=True),  # an optional
+    Op("map.contains", "bb", "owned", pure=True),
+    Op("map.keys", "b", "owned", pure=True),
+    Op("map.values", "b", "owned", pure=True),
+    Op("map.entries", "b", "owned", pure=True),
     # Errors.
     Op("error.make", "c", "owned", pure=True),
     Op("error.is", "b", "owned", ("type",), pure=True),
@@ -178,6 +190,18 @@ _ROWS = (
 )
 OPS: dict[str, Op] = {row.name: row for row in _ROWS}
 
+# Ops that change what stands at the address that is their first operand, or may.
+WRITES = (
+    "store",
+    "array.push",
+    "element.address",
+    "box.address",
+    "value.address",
+    "map.set",
+    "map.remove",
+    "builtin.change",
+)
+
 # What each attribute is: in Python, and in the text form.
 AttributeKind = Literal["value", "number", "name", "predicate", "depth", "local", "type", "block", "cases"]
 ATTRIBUTE_KINDS: dict[str, AttributeKind] = {
@@ -203,6 +227,5 @@ ATTRIBUTE_KINDS: dict[str, AttributeKind] = {
     "cases": "cases",
 }
 # The ops that change what stands at the address that they are given first, or make it its owner's alone.
-WRITES = ("store", "array.push", "element.address", "box.address", "builtin.change")
 PREDICATES = ("==", "!=", "<", "<=", ">", ">=")
 DEPTHS = ("plain", "counted")

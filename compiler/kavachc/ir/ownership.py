@@ -205,7 +205,7 @@ class _Checker:
                 return
             root = found
         self._roots[result] = root
-        is_element = instruction.op.name in ("element.address", "box.address")
+        is_element = instruction.op.name in ("element.address", "box.address", "value.address")
         self._standing.make(Standing(result, root, origin if is_address else None, is_address, is_element))
 
     def _check_exit(self, state: _State) -> None:

@@ -54,10 +54,18 @@ _ROWS = (
     RuntimeCall("kv_array_unique", ("pointer", "pointer"), "none"),
     RuntimeCall("kv_array_grow", ("pointer", "pointer"), "none"),
     RuntimeCall("kv_array_rest", ("pointer", "pointer", "int64"), "pointer", "allocates"),
+    # Maps.
+    RuntimeCall("kv_map_new", ("pointer", "int64"), "pointer", "allocates"),
+    RuntimeCall("kv_map_find", ("pointer", "pointer", "pointer"), "pointer"),
+    RuntimeCall("kv_map_unique", ("pointer", "pointer"), "none"),
+    RuntimeCall("kv_map_set", ("pointer", "pointer", "pointer", "pointer"), "none"),
+    RuntimeCall("kv_map_remove", ("pointer", "pointer", "pointer"), "none"),
+    RuntimeCall("kv_map_list", ("pointer", "pointer", "pointer", "int32"), "pointer", "allocates"),
     # Errors and panics.
     RuntimeCall("kv_error_new", ("pointer", "pointer"), "pointer", "allocates"),
     RuntimeCall("kv_panic", ("pointer", "int64", "pointer", "int64"), "none", "ends"),
     RuntimeCall("kv_panic_index", ("int64", "int64", "pointer", "int64"), "none", "ends"),
+    RuntimeCall("kv_panic_key", ("pointer", "pointer", "pointer", "int64"), "none", "ends"),
     RuntimeCall("kv_panic_shift", ("int64", "pointer", "int64"), "none", "ends"),
     # Output.
     RuntimeCall("kv_print", ("pointer",), "none"),

@@ -1,10 +1,10 @@
 """Whether what was borrowed from a local still stands where it is used.
 
-Taking a local's value ends everything borrowed from it. Writing through an address into a local (the ops
-in `ops.WRITES`; `element.address` and `box.address` may give the local an array or box of its own) ends the
-values borrowed from that local, and the addresses in arrays and boxes other than those that the write went through.
-Sharing what a local holds ends the addresses of elements, since they may now lead into an array with two owners. The
-addresses of the local itself and of its fields stay until it is emptied.
+Taking a local's value ends everything borrowed from it. Writing through an address into a local (the ops in
+`ops.WRITES`; `element.address`, `value.address` and `box.address` may give the local an array, map or box of its own)
+ends the values borrowed from that local, and the addresses in arrays, maps and boxes other than those that the write
+went through. Sharing what a local holds ends the addresses of elements, since they may now lead into an array with two
+owners. The addresses of the local itself and of its fields stay until it is emptied.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """The types of IR values.
 
-Text form: `int float bool nothing string duration instant error answer`, `[T]`, `optional<T>`, `(A, B)` for tuples,
-`box<T>` for a counted block that holds one value, `task<T>`, `$Name` for the
-records, sums, agents and capabilities of the module, `fn(A, B) -> T ! E` for function values, `outcome<T, E>`
-(`outcome<T>` when there is no error), and `address<T>`. Names that are not plain words are quoted (`text.py`).
+Text form: `int float bool nothing string duration instant error answer`, `[T]`, `[K: V]`, `optional<T>`, `(A, B)` for
+tuples, `box<T>` for a counted block that holds one value, `task<T>`, `$Name` for the records, sums, agents and
+capabilities of the module, `fn(A, B) -> T ! E` for function values, `outcome<T, E>` (`outcome<T>` when there is no
+error), and `address<T>`. Names that are not plain words are quoted (`text.py`).
 """
 
 from __future__ import annotations
@@ -42,6 +42,15 @@ class Array:
 
     def __str__(self) -> str:
         return f"[{self.element}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Map:
+    key: IrType
+    value: IrType
+
+    def __str__(self) -> str:
+        return f"[{self.key}: {self.value}]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,13 +138,15 @@ class Address:
         return f"address<{self.target}>"
 
 
-IrType: TypeAlias = Scalar | Array | Optional | Tuple | Box | Task | Named | FunctionValue | Outcome | Address
+IrType: TypeAlias = Scalar | Array | Map | Optional | Tuple | Box | Task | Named | FunctionValue | Outcome | Address
 
 
 def made_of(type: IrType) -> tuple[IrType, ...]:
     """The types that a type is written with."""
     if isinstance(type, Array | Optional | Box):
         return (type.element,)
+    if isinstance(type, Map):
+        return (type.key, type.value)
     if isinstance(type, Tuple):
         return type.elements
     if isinstance(type, Task):

@@ -18,8 +18,10 @@ from kavachc.ir.types import (
     Array,
     Box,
     IrType,
+    Map,
     Named,
     Optional,
+    Tuple,
 )
 from kavachc.ir.typing_use import COUNTABLE, Rule, Use, declared, expect, expect_all, fixed, require
 
@@ -111,6 +113,67 @@ def _store(use: Use) -> None:
 
 def _array_push(use: Use) -> None:
     expect(use.types[1], _element(_target(use.types[0])))
+
+
+def _map(type: IrType) -> Map:
+    if not isinstance(type, Map):
+        raise IrError(f"{type} is no map")
+    return type
+
+
+def _value_address(use: Use) -> IrType:
+    map_ = _map(_target(use.types[0]))
+    expect(use.types[1], map_.key)
+    return Address(map_.value)
+
+
+def _map_set(use: Use) -> None:
+    map_ = _map(_target(use.types[0]))
+    expect_all(use.types[1:], [map_.key, map_.value], str(map_))
+
+
+def _map_remove(use: Use) -> None:
+    expect(use.types[1], _map(_target(use.types[0])).key)
+
+
+def _map_make(use: Use) -> IrType:
+    type = declared(use)
+    map_ = _map(type)
+    require(len(use.types) % 2 == 0, "a key has no value")
+    expect_all(use.types, [map_.key, map_.value] * (len(use.types) // 2), str(map_))
+    return type
+
+
+def _map_length(use: Use) -> IrType:
+    _map(use.types[0])
+    return INT
+
+
+def _map_get(use: Use) -> IrType:
+    expect(use.types[1], _map(use.types[0]).key)
+    return _map(use.types[0]).value
+
+
+def _map_find(use: Use) -> IrType:
+    return Optional(_map_get(use))
+
+
+def _map_contains(use: Use) -> IrType:
+    _map_get(use)
+    return BOOL
+
+
+def _map_keys(use: Use) -> IrType:
+    return Array(_map(use.types[0]).key)
+
+
+def _map_values(use: Use) -> IrType:
+    return Array(_map(use.types[0]).value)
+
+
+def _map_entries(use: Use) -> IrType:
+    map_ = _map(use.types[0])
+    return Array(Tuple((map_.key, map_.value)))
 
 
 # Arithmetic and comparison (spec 2.duration).
@@ -292,6 +355,17 @@ VALUE_RULES: dict[str, Rule] = {
     "load": _load,
     "store": _store,
     "array.push": _array_push,
+    "value.address": _value_address,
+    "map.set": _map_set,
+    "map.remove": _map_remove,
+    "map.make": _map_make,
+    "map.length": _map_length,
+    "map.get": _map_get,
+    "map.find": _map_find,
+    "map.contains": _map_contains,
+    "map.keys": _map_keys,
+    "map.values": _map_values,
+    "map.entries": _map_entries,
     **dict.fromkeys(_ARITHMETIC, _arithmetic),
     "int.neg": _int_neg,
     **dict.fromkeys(("int.shl", "int.shr", "int.and", "int.or", "int.xor"), _INTS),

@@ -75,10 +75,25 @@ def _of_library(key: str) -> Lowering:
     return lower
 
 
+def _of_map(op: str) -> Lowering:
+    """The op of that name on the operands."""
+
+    def lower(state: FunctionLowering, operands: list[Value], fails: Failure | None) -> Value:
+        return state.build.emit(op, *operands)
+
+    return lower
+
+
 BUILTINS: dict[str, Lowering] = {
     **{entry.key: _of_library(entry.key) for entry in LIBRARY.values() if not entry.changes},
     "print": _print,
     "array.len": _array_len,
+    "map.len": _of_map("map.length"),
+    "map.get": _of_map("map.find"),
+    "map.contains": _of_map("map.contains"),
+    "map.keys": _of_map("map.keys"),
+    "map.values": _of_map("map.values"),
+    "map.entries": _of_map("map.entries"),
     "task.wait": _task_wait,
     "task.cancel": _task_cancel,
     "time.sleep": _sleep,
@@ -92,6 +107,19 @@ Change: TypeAlias = Callable[[FunctionLowering, Value, list[Value]], Value]
 def _push(state: FunctionLowering, address: Value, arguments: list[Value]) -> Value:
     state.build.array_push(address, arguments[0])
     return state.build.nothing()
+
+
+def _set(state: FunctionLowering, address: Value, arguments: list[Value]) -> Value:
+    state.build.perform("map.set", address, *arguments)
+    return state.build.nothing()
+
+
+def _remove(state: FunctionLowering, address: Value, arguments: list[Value]) -> Value:
+    build = state.build
+    removed = build.emit("map.find", build.load(address), arguments[0])
+    build.perform("map.remove", address, arguments[0])
+    build.release(arguments[0])
+    return removed
 
 
 def _change(key: str) -> Change:
@@ -108,4 +136,6 @@ def _change(key: str) -> Change:
 MUTATING_BUILTINS: dict[str, Change] = {
     **{entry.key: _change(entry.key) for entry in LIBRARY.values() if entry.changes},
     "array.push": _push,
+    "map.set": _set,
+    "map.remove": _remove,
 }

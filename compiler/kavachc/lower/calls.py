@@ -127,7 +127,9 @@ def _mutating(state: FunctionLowering, node: typed.CallMutatingBuiltin) -> Value
     mark = state.mark()
     arguments = [state.held(argument) for argument in node.arguments]
     state.forget_to(mark)
-    return MUTATING_BUILTINS[node.builtin.key](state, place.address(), arguments)
+    result = MUTATING_BUILTINS[node.builtin.key](state, place.address(), arguments)
+    place.finish()
+    return result
 
 
 def _spawn(state: FunctionLowering, node: typed.Spawn) -> Value:

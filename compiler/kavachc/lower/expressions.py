@@ -132,6 +132,22 @@ def _index(state: FunctionLowering, node: typed.IndexGet) -> Value:
     return value
 
 
+def _map(state: FunctionLowering, node: typed.MapMake) -> Value:
+    mark = state.mark()
+    parts = [state.held(part) for part in node.parts]
+    state.forget_to(mark)
+    return state.build.emit("map.make", *parts, type=lower_type(node.type))
+
+
+def _key(state: FunctionLowering, node: typed.MapGet) -> Value:
+    mark = state.mark()
+    target = state.held(node.target)
+    key = state.held(node.index)
+    value = state.build.copy(state.build.emit("map.get", target, key))
+    state.release_to(mark)
+    return value
+
+
 def _unary(state: FunctionLowering, node: typed.UnaryOperation) -> Value:
     return negation(state.build, node.operator, state.value(node.operand))
 
@@ -200,6 +216,8 @@ LOWERINGS: dict[type[typed.Expr], ExpressionLowering] = {
     typed.ConstGet: _constant,
     typed.FieldGet: _field,
     typed.IndexGet: _index,
+    typed.MapMake: _map,
+    typed.MapGet: _key,
     typed.UnaryOperation: _unary,
     typed.ArithmeticOperation: _arithmetic,
     typed.Comparison: _comparison,

@@ -8,15 +8,17 @@ from kavachc.semantics import typed_ast as typed
 
 
 class PlaceLowering:
-    """A place whose indexes are evaluated when this is made, once, whatever is done with the place then."""
+    """A place whose indexes and keys are evaluated when this is made, once, whatever is done with the place then. They
+    are held until `finish`."""
 
     def __init__(self, state: FunctionLowering, place: typed.Place) -> None:
         self.state = state
         self.place = place
         self.indexes: dict[int, Value] = {}
+        self.mark = state.mark()
         for position, step in enumerate(place.steps):
-            if isinstance(step, typed.IndexStep):
-                self.indexes[position] = state.value(step.index)
+            if not isinstance(step, typed.FieldStep):
+                self.indexes[position] = state.held(step.index)
 
     def read(self) -> Value:
         """A copy of what stands there."""
@@ -25,17 +27,24 @@ class PlaceLowering:
         for position, step in enumerate(self.place.steps):
             if isinstance(step, typed.FieldStep):
                 value = build.record_get(value, step.index)
+            elif isinstance(step, typed.KeyStep):
+                key = self.indexes[position]
+                value = build.emit("map.get", value, key, location=self.state.location(step.span))
             else:
                 value = build.array_get(value, self.indexes[position], self.state.location(step.span))
         return build.copy(value)
 
-    def address(self) -> Value:
-        """Where it is, after which only a store or a change in place may follow. Arrays on the way become its own."""
+    def address(self, steps: int | None = None) -> Value:
+        """Where it is, or where its first `steps` steps lead, after which only a store or a change in place may
+        follow. Arrays and maps on the way become its own."""
         build = self.state.build
         address = build.local_address(self.state.variable(self.place.local))
-        for position, step in enumerate(self.place.steps):
+        for position, step in enumerate(self.place.steps[:steps]):
             if isinstance(step, typed.FieldStep):
                 address = build.field_address(address, step.index)
+            elif isinstance(step, typed.KeyStep):
+                key = self.indexes[position]
+                address = build.emit("value.address", address, key, location=self.state.location(step.span))
             else:
                 address = build.element_address(address, self.indexes[position], self.state.location(step.span))
         return address
@@ -43,10 +52,19 @@ class PlaceLowering:
     def store(self, value: Value) -> None:
         """Puts the owned `value` there, and releases what stood there."""
         build = self.state.build
-        if self.place.steps:
+        steps = self.place.steps
+        if steps and isinstance(steps[-1], typed.KeyStep):
+            key = build.copy(self.indexes[len(steps) - 1])
+            build.perform("map.set", self.address(len(steps) - 1), key, value)
+            return
+        if steps:
             build.store(self.address(), value)
             return
         variable = self.state.variable(self.place.local)
         old = build.local_take(variable)
         build.local_set(variable, value)
         build.release(old)
+
+    def finish(self) -> None:
+        """The place has been changed: its indexes and keys are given up."""
+        self.state.release_to(self.mark)

@@ -26,6 +26,7 @@ def _assign(state: FunctionLowering, node: typed.Assign) -> None:
     place = PlaceLowering(state, node.place)
     if node.operator is None:
         place.store(state.value(node.value))
+        place.finish()
         return
     mark = state.mark()
     old = state.hold(place.read())
@@ -33,6 +34,7 @@ def _assign(state: FunctionLowering, node: typed.Assign) -> None:
     new = arithmetic(state.build, node.operator, old, value, state.location(node.operator_span))
     state.release_to(mark)
     place.store(new)
+    place.finish()
 
 
 def _expression(state: FunctionLowering, node: typed.ExpressionStatement) -> None:

@@ -29,6 +29,8 @@ def lower_type(type: types.Type) -> IrType:
         return _PRIMITIVES[type]
     if isinstance(type, types.ArrayType):
         return ir_types.Array(lower_type(type.element))
+    if isinstance(type, types.MapType):
+        return ir_types.Map(lower_type(type.key), lower_type(type.value))
     if isinstance(type, types.OptionalType):
         return ir_types.Optional(lower_type(type.element))
     if isinstance(type, types.TupleType):

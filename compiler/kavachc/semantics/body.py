@@ -108,7 +108,7 @@ class Body:
 
     def value_of_written_type(self, node: ast.Expression, written: Type) -> typed.Expr:
         """As `value`. Where what was written is no type, that was said, and `[]` holds what it was to name."""
-        if written is UNKNOWN and isinstance(node, ast.ArrayLiteral) and not node.elements:
+        if written is UNKNOWN and _is_empty(node):
             return unknown(node.span)
         return self.value(node, written)
 
@@ -190,6 +190,12 @@ def _mismatch_help(found: Type, wanted: Type) -> str | None:
     if isinstance(wanted, CapabilityType) and isinstance(found, RecordType):
         return f"declare that it is one: `type {found}: {wanted} {{ … }}`"
     return None
+
+
+def _is_empty(node: ast.Expression) -> bool:
+    if isinstance(node, ast.MapLiteral):
+        return not node.entries
+    return isinstance(node, ast.ArrayLiteral) and not node.elements
 
 
 def unknown(span: Span) -> typed.Expr:

@@ -19,13 +19,17 @@ from kavachc.semantics.types import (
     NOTHING,
     STRING,
     ArrayType,
+    MapType,
     OptionalType,
     TaskType,
+    TupleType,
     Type,
     TypeVariable,
 )
 
 T = TypeVariable("T")
+K = TypeVariable("K")
+V = TypeVariable("V")
 COMPARED = TypeVariable("T", ("Eq",))
 ORDERED = TypeVariable("T", ("Ord",))
 # Any value that can be shown (spec 2.show).
@@ -71,6 +75,7 @@ def _method(
 _STRINGS = ArrayType(STRING)
 _ARRAY = ArrayType(T)
 _COMPARED = ArrayType(COMPARED)
+_MAP = MapType(K, V)
 
 _STRING_ROWS = (
     _method("string.len", STRING, "", (), INT, "The number of characters (Unicode code points)."),
@@ -284,6 +289,33 @@ _ARRAY_ROWS = (
     _method("array.clear", _ARRAY, "", (), NOTHING, "Takes all elements away.", mutates=True),
 )
 
+_MAP_ROWS = (
+    _method("map.len", _MAP, "", (), INT, "The number of keys."),
+    _method("map.get", _MAP, "key", (K,), OptionalType(V), "The key's value, if it is there."),
+    _method("map.contains", _MAP, "key", (K,), BOOL, "Whether the key is there."),
+    _method("map.keys", _MAP, "", (), ArrayType(K), "The keys, in the order in which they came."),
+    _method("map.values", _MAP, "", (), ArrayType(V), "The values, in the order of their keys."),
+    _method("map.entries", _MAP, "", (), ArrayType(TupleType((K, V))), "The keys with their values, in order."),
+    _method(
+        "map.set",
+        _MAP,
+        "key value",
+        (K, V),
+        NOTHING,
+        "Puts the value at the key: in the place of the one that is there, otherwise at the end.",
+        mutates=True,
+    ),
+    _method(
+        "map.remove",
+        _MAP,
+        "key",
+        (K,),
+        OptionalType(V),
+        "Takes the key away, and gives its value, if it is there.",
+        mutates=True,
+    ),
+)
+
 BUILTINS: tuple[Builtin, ...] = (
     Builtin(
         "print",
@@ -297,6 +329,7 @@ BUILTINS: tuple[Builtin, ...] = (
     *_STRING_ROWS,
     *_NUMBER_ROWS,
     *_ARRAY_ROWS,
+    *_MAP_ROWS,
     Builtin(
         "task.wait",
         "wait",

@@ -20,6 +20,7 @@ from kavachc.semantics.holding import fields_of, needed_by, without_value
 from kavachc.semantics.implementations import check_implementations
 from kavachc.semantics.instances import check_instances, check_written_bounds
 from kavachc.semantics.limits import Limits
+from kavachc.semantics.maps import check_key
 from kavachc.semantics.names import function_signature
 from kavachc.semantics.statements import check_function_body
 from kavachc.semantics.types import (
@@ -68,6 +69,8 @@ def check(files: ProgramFiles | ast.Module, bag: DiagnosticBag) -> typed.Program
         _check_function(world, function, declaration)
     for error, written in world.error_types:
         check_error_type(world, error, written)
+    for key, span in world.map_keys:
+        check_key(world, span, key)
     limits = Limits(world, check_expression)
     limits.check()
     settings = Settings(world, check_expression)

@@ -92,8 +92,8 @@ def check_default(world: World, maker: Body, entry: DefaultEntry) -> None:
 def not_plain(node: ast.Expression, world: World) -> ast.Expression | None:
     """The first part of `node` that keeps it from being a plain value; None when it is one.
 
-    Plain are literals, constants, and arrays, variants, records and sums made of them: nothing that runs code of the
-    user's. Whether the names mean anything is not asked here.
+    Plain are literals, constants, and arrays, maps, tuples, variants, records and sums made of them: nothing that runs
+    code of the user's. Whether the names mean anything is not asked here.
     """
     pending: list[ast.Expression] = [node]
     while pending:
@@ -107,6 +107,9 @@ def not_plain(node: ast.Expression, world: World) -> ast.Expression | None:
                 pending.extend(part for part in reversed(current.parts) if not isinstance(part, str))
             case ast.ArrayLiteral() | ast.TupleLiteral():
                 pending.extend(reversed(current.elements))
+            case ast.MapLiteral():
+                for entry in reversed(current.entries):
+                    pending.extend((entry.value, entry.key))
             case ast.Unary():
                 pending.append(current.operand)
             case ast.Binary():

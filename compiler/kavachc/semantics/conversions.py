@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from kavachc.semantics.holding import held
 from kavachc.semantics.types import (
+    BOOL,
     DURATION,
     ERROR,
     FLOAT,
@@ -19,10 +20,13 @@ from kavachc.semantics.types import (
     AgentType,
     CapabilityType,
     FunctionType,
+    MapType,
     OptionalType,
+    PrimitiveType,
     RecordType,
     SumType,
     TaskType,
+    TupleType,
     Type,
     TypeVariable,
     parts,
@@ -133,8 +137,14 @@ def why_not_plain(type_: Type) -> str | None:
 
 def why_not_askable(type_: Type) -> str | None:
     """None when `ask` can give the type (spec 8.4.strict); a type variable is looked at where it is known."""
-    found = find_inside(type_, lambda part: _is_of_the_run(part) or part in (ERROR, DURATION, INSTANT, NOTHING))
+    found = find_inside(type_, _is_not_written)
     return _reason(type_, found, "is not something that a model can write")
+
+
+def _is_not_written(part: Type) -> bool:
+    """JSON has objects for maps, whose keys are Strings."""
+    is_map = isinstance(part, MapType) and part.key not in (STRING, UNKNOWN) and not isinstance(part.key, TypeVariable)
+    return _is_of_the_run(part) or part in (ERROR, DURATION, INSTANT, NOTHING) or is_map
 
 
 def _is_of_the_run(part: Type) -> bool:
@@ -150,6 +160,19 @@ def _is_incomparable(part: Type) -> bool:
     return _is_of_the_run(part) or part is ERROR or lacks_bound
 
 
+def why_not_key(type_: Type) -> str | None:
+    """None when the type's values can be the keys of a map (spec 2.map.key)."""
+    return _reason(type_, find_inside(type_, _is_no_key), "is no key")
+
+
+def _is_no_key(part: Type) -> bool:
+    if isinstance(part, TypeVariable):
+        return not has_bound(part, "Key")
+    if isinstance(part, PrimitiveType):
+        return part not in (INT, STRING, BOOL, DURATION, INSTANT, UNKNOWN)
+    return not isinstance(part, TupleType | RecordType | SumType)
+
+
 # Bounds of type parameters: each with what a type that has it can do.
 
 
@@ -163,19 +186,24 @@ class Bound:
 
 BOUNDS = {
     bound.name: bound
-    for bound in (Bound("Eq", why_not_comparable), Bound("Ord", why_not_ordered), Bound("Show", why_not_shown))
+    for bound in (
+        Bound("Eq", why_not_comparable),
+        Bound("Ord", why_not_ordered),
+        Bound("Show", why_not_shown),
+        Bound("Key", why_not_key),
+    )
 }
 
 
 def has_bound(variable: TypeVariable, bound: str) -> bool:
-    """What has an order can be compared for equality too."""
-    return bound in variable.bounds or (bound == "Eq" and "Ord" in variable.bounds)
+    """What has an order, or can be a key, can be compared for equality too."""
+    return bound in variable.bounds or (bound == "Eq" and not {"Ord", "Key"}.isdisjoint(variable.bounds))
 
 
 def bound_help(type_: Type, bound: str) -> str | None:
     """The help "write `T: Ord` …", where it is a type variable that keeps `type_` from having the bound."""
     for variable in variables(type_):
         if variable.span is not None and not has_bound(variable, bound):
-            kept = [item for item in variable.bounds if not (bound == "Ord" and item == "Eq")]
+            kept = [item for item in variable.bounds if not (bound in ("Ord", "Key") and item == "Eq")]
             return f"write `{variable}: {' + '.join([*kept, bound])}` where `{variable}` is declared"
     return None

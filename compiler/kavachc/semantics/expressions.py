@@ -31,6 +31,7 @@ from kavachc.semantics.literals import (
     check_none,
     check_tuple,
 )
+from kavachc.semantics.maps import check_key_access, check_map
 from kavachc.semantics.matches import check_match
 from kavachc.semantics.names import check_name, stands_for_any, type_named_by
 from kavachc.semantics.operators import check_binary, check_unary
@@ -46,6 +47,7 @@ from kavachc.semantics.types import (
     AgentType,
     ArrayType,
     CapabilityType,
+    MapType,
     OptionalType,
     RecordType,
     SumType,
@@ -130,8 +132,10 @@ def _report_part_of_type(body: Body, node: ast.FieldAccess, named: Type | str) -
 
 
 def check_index(body: Body, node: ast.IndexAccess, wanted: Type | None) -> typed.Expr:
-    """`array[index]`."""
+    """`array[index]` or `map[key]`."""
     target = body.operand(node.target)
+    if isinstance(target.type, MapType):
+        return check_key_access(body, node, target, target.type)
     index = body.value(node.index, INT)
     if isinstance(target.type, ArrayType):
         return typed.IndexGet(node.span, target.type.element, target, index)
@@ -181,6 +185,7 @@ _CHECKS: dict[type[ast.Node], Callable[[Body, Any, Type | None], typed.Expr]] = 
     ast.DurationLiteral: check_duration,
     ast.StringLiteral: check_string,
     ast.ArrayLiteral: check_array,
+    ast.MapLiteral: check_map,
     ast.TupleLiteral: check_tuple,
     ast.NoneLiteral: check_none,
     ast.Name: check_name,

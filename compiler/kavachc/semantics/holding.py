@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kavachc.semantics.types import ArrayType, FieldInfo, OptionalType, RecordType, SumType, TupleType, Type
+from kavachc.semantics.types import ArrayType, FieldInfo, MapType, OptionalType, RecordType, SumType, TupleType, Type
 
 
 def fields_of(type_: RecordType | SumType) -> list[FieldInfo]:
@@ -26,9 +26,12 @@ def held_inside(type_: Type) -> Iterator[Type]:
 
 
 def held(type_: Type) -> Iterator[Type]:
-    """All types of parts, elements of arrays included."""
+    """All types of parts, elements of arrays, keys and values of maps included."""
     if isinstance(type_, ArrayType):
         yield type_.element
+    elif isinstance(type_, MapType):
+        yield type_.key
+        yield type_.value
     else:
         yield from held_inside(type_)
 

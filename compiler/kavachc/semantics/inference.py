@@ -204,6 +204,9 @@ def _rank(body: Body, node: ast.Expression) -> int:
         return NUMBER
     if isinstance(node, ast.ArrayLiteral):
         return min((_rank(body, item) for item in node.elements), default=OPEN)
+    if isinstance(node, ast.MapLiteral):
+        parts_ = [part for entry in node.entries for part in (entry.key, entry.value)]
+        return max((_rank(body, part) for part in parts_), default=OPEN)
     if isinstance(node, ast.TupleLiteral):
         return max(_rank(body, item) for item in node.elements)
     if isinstance(node, ast.NoneLiteral):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from kavachc.diagnostics import codes
 from kavachc.semantics import typed_ast as typed
@@ -83,14 +84,24 @@ def check_array(body: Body, node: ast.ArrayLiteral, wanted: Type | None) -> type
     Bare numbers are looked at last, so that `[1, x]` is an array of Floats when `x` is one.
     """
     wanted = present(wanted)
-    element = wanted.element if isinstance(wanted, ArrayType) else None
-    if element is None and not node.elements:
+    known = wanted.element if isinstance(wanted, ArrayType) else None
+    if known is None and not node.elements:
         return body.report(codes.EMPTY_ARRAY, node.span)
-    bare = [index for index, item in enumerate(node.elements) if bare_number(item) is not None]
+    elements, element = check_alike(body, node.elements, known)
+    if element is None:
+        return body.report(codes.NO_VALUE, node.span)
+    return typed.ArrayMake(node.span, ArrayType(element), tuple(elements))
+
+
+def check_alike(
+    body: Body, nodes: Sequence[ast.Expression], element: Type | None
+) -> tuple[list[typed.Expr], Type | None]:
+    """The values of `nodes`, all of one type: `element`, or that of the first that gives a value. None: none does."""
+    bare = [index for index, item in enumerate(nodes) if bare_number(item) is not None]
     known = set(bare)
     checked: dict[int, typed.Expr] = {}
-    for index in [*(index for index in range(len(node.elements)) if index not in known), *bare]:
-        item = node.elements[index]
+    for index in [*(index for index in range(len(nodes)) if index not in known), *bare]:
+        item = nodes[index]
         if element is None:
             checked[index] = body.expression(item)
             element = None if checked[index].type is NEVER else checked[index].type
@@ -100,9 +111,7 @@ def check_array(body: Body, node: ast.ArrayLiteral, wanted: Type | None) -> type
                 checked[index] = body.convert(checked[index], element)
         else:
             checked[index] = body.value(item, element)
-    if element is None:
-        return body.report(codes.NO_VALUE, node.span)
-    return typed.ArrayMake(node.span, ArrayType(element), tuple([checked[index] for index in range(len(checked))]))
+    return [checked[index] for index in range(len(checked))], element
 
 
 def check_none(body: Body, node: ast.NoneLiteral, wanted: Type | None) -> typed.Expr:

@@ -4,6 +4,7 @@ INTEGER_OVERFLOW = "integer overflow"
 DIVISION_BY_ZERO = "division by zero"
 SHIFT_OUT_OF_RANGE = "shift by {amount} is outside 0..63"
 INDEX_OUT_OF_RANGE = "index {index} is out of range: the length is {length}"
+KEY_MISSING = "key {key} is not in the map"
 CALLS_TOO_DEEP = "calls are nested more than 100000 deep"
 # These two have no place: they happen in the runtime as much as in the program.
 OUT_OF_MEMORY = "out of memory"

@@ -9,8 +9,9 @@ from kavachc.diagnostics.diagnostic import Label
 from kavachc.semantics import typed_ast as typed
 from kavachc.semantics.binders import check_binder, check_take_apart, with_parts
 from kavachc.semantics.body import DROPPED, Body, Loop, unknown
+from kavachc.semantics.maps import entries_of
 from kavachc.semantics.operators import arithmetic_result
-from kavachc.semantics.types import BOOL, FLOAT, INT, NEVER, NOTHING, UNKNOWN, ArrayType, Type
+from kavachc.semantics.types import BOOL, FLOAT, INT, NEVER, NOTHING, UNKNOWN, ArrayType, MapType, TupleType, Type
 from kavachc.semantics.wording import a, single_spaced
 from kavachc.syntax import ast
 
@@ -131,13 +132,15 @@ def _check_assign(body: Body, node: ast.Assign) -> typed.Statement:
 
 def place_of(body: Body, target: typed.Expr) -> typed.Place | None:
     """The place that `target` reads: a `let` name or a part of one. Anything else is reported, and None."""
-    steps: list[typed.FieldStep | typed.IndexStep] = []
+    steps: list[typed.FieldStep | typed.IndexStep | typed.KeyStep] = []
     root = target
-    while isinstance(root, typed.FieldGet | typed.IndexGet):
+    while isinstance(root, typed.FieldGet | typed.IndexGet | typed.MapGet):
         if isinstance(root, typed.FieldGet):
             steps.append(typed.FieldStep(root.index, root.type))
-        else:
+        elif isinstance(root, typed.IndexGet):
             steps.append(typed.IndexStep(root.index, root.type, root.span))
+        else:
+            steps.append(typed.KeyStep(root.index, root.type, root.span))
         root = root.target
     if root.type is UNKNOWN:
         return None
@@ -173,6 +176,9 @@ def _check_for(body: Body, node: ast.For) -> typed.Statement:
     element: Type = UNKNOWN
     if isinstance(array.type, ArrayType):
         element = array.type.element
+    elif isinstance(array.type, MapType):
+        element = TupleType((array.type.key, array.type.value))
+        array = entries_of(array, array.type)
     elif array.type is not UNKNOWN:
         help_text = f"count up to it: `for i in 0..{single_spaced(iterable.span.text)}`" if array.type is INT else None
         body.report(codes.NOT_ITERABLE, iterable.span, type=array.type, help=help_text)

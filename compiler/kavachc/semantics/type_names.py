@@ -15,6 +15,7 @@ from kavachc.semantics.types import (
     ArrayType,
     CapabilityType,
     FunctionType,
+    MapType,
     OptionalType,
     PrimitiveType,
     RecordType,
@@ -38,6 +39,10 @@ def resolve_type(world: World, written: ast.TypeExpression, variables: Variables
     in scope."""
     if isinstance(written, ast.ArrayTypeExpression):
         return ArrayType(resolve_type(world, written.element, variables))
+    if isinstance(written, ast.MapTypeExpression):
+        key = resolve_type(world, written.key, variables)
+        world.map_keys.append((key, written.key.span))
+        return MapType(key, resolve_type(world, written.value, variables))
     if isinstance(written, ast.OptionalTypeExpression):
         return OptionalType(resolve_type(world, written.element, variables))
     if isinstance(written, ast.TupleTypeExpression):

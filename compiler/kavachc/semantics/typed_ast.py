@@ -85,6 +85,13 @@ class NothingValue(Expr):
 
 
 @dataclass(frozen=True, slots=True)
+class MapMake(Expr):
+    """Keys and values in turn. Of equal keys the last one's value counts, at the place of the first."""
+
+    parts: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class NoneValue(Expr):
     """`none`, of an optional type."""
 
@@ -150,6 +157,14 @@ class FieldGet(Expr):
 @dataclass(frozen=True, slots=True)
 class IndexGet(Expr):
     """An element of an array; panics at `span` (spec 2.array.index)."""
+
+    target: Expr
+    index: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class MapGet(Expr):
+    """The value of a key in a map; panics at `span` (spec 2.map.index)."""
 
     target: Expr
     index: Expr
@@ -536,13 +551,22 @@ class IndexStep:
 
 
 @dataclass(frozen=True, slots=True)
+class KeyStep:
+    """The value of a key in a map. Where it is missing, `span` panics, except for a store, which puts it there."""
+
+    index: Expr
+    type: Type
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class Place:
     """A `let` variable, or a part of one: `a.b[i].c`. `type` is that of what stands there; each step's `type`
     is that of the part it leads to."""
 
     span: Span
     local: Local
-    steps: tuple[FieldStep | IndexStep, ...]
+    steps: tuple[FieldStep | IndexStep | KeyStep, ...]
     type: Type
 
 

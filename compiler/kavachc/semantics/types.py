@@ -71,6 +71,15 @@ class TupleType:
 
 
 @dataclass(frozen=True, slots=True)
+class MapType:
+    key: Type
+    value: Type
+
+    def __str__(self) -> str:
+        return f"[{self.key}: {self.value}]"
+
+
+@dataclass(frozen=True, slots=True)
 class TaskType:
     result: Type
 
@@ -258,7 +267,15 @@ class AgentType:
 
 NominalType: TypeAlias = RecordType | SumType | CapabilityType | AgentType
 Type: TypeAlias = (
-    PrimitiveType | ArrayType | OptionalType | TupleType | TaskType | FunctionType | TypeVariable | NominalType
+    PrimitiveType
+    | ArrayType
+    | MapType
+    | OptionalType
+    | TupleType
+    | TaskType
+    | FunctionType
+    | TypeVariable
+    | NominalType
 )
 
 
@@ -283,6 +300,8 @@ def parts(type_: Type) -> tuple[Type, ...]:
         return (type_.element,)
     if isinstance(type_, TupleType):
         return type_.elements
+    if isinstance(type_, MapType):
+        return (type_.key, type_.value)
     if isinstance(type_, TaskType):
         return (type_.result,)
     if isinstance(type_, FunctionType):
@@ -297,7 +316,7 @@ def with_parts(type_: Type, new: tuple[Type, ...]) -> Type:
     if isinstance(type_, FunctionType):
         count = len(type_.parameters)
         return FunctionType(new[:count], new[count], None if type_.error is None else new[count + 1])
-    if isinstance(type_, ArrayType | OptionalType | TaskType):
+    if isinstance(type_, ArrayType | MapType | OptionalType | TaskType):
         return type(type_)(*new)
     assert isinstance(type_, RecordType | SumType) and type_.origin is not None, f"{type_} has no parts"
     return apply(type_.origin, new)

@@ -148,6 +148,8 @@ class World:
     applied: list[tuple[RecordType | SumType, Span]] = field(default_factory=list)
     # The errors of function types, with where they are written: looked at when all types are known.
     error_types: list[tuple[Type, ast.TypeExpression]] = field(default_factory=list)
+    # The types of keys that were written, looked at likewise.
+    map_keys: list[tuple[Type, Span]] = field(default_factory=list)
     closures: list[Function] = field(default_factory=list)
     # Every kind of function value that the program makes or calls, with the functions that become such values.
     shapes: dict[tuple[int, bool], FunctionShape] = field(default_factory=dict)

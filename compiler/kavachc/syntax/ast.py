@@ -40,6 +40,14 @@ class ArrayTypeExpression(Node):
 
 
 @dataclass(frozen=True, slots=True)
+class MapTypeExpression(Node):
+    """`[K: V]`."""
+
+    key: TypeExpression
+    value: TypeExpression
+
+
+@dataclass(frozen=True, slots=True)
 class NothingTypeExpression(Node):
     """`()`."""
 
@@ -70,6 +78,7 @@ class FunctionTypeExpression(Node):
 TypeExpression: TypeAlias = (
     NamedType
     | ArrayTypeExpression
+    | MapTypeExpression
     | NothingTypeExpression
     | OptionalTypeExpression
     | TupleTypeExpression
@@ -124,6 +133,19 @@ class TupleLiteral(Node):
     """`(a, b)`, of two elements or more."""
 
     elements: tuple[Expression, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MapEntry(Node):
+    key: Expression
+    value: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class MapLiteral(Node):
+    """`["a": 1]`, `[:]`."""
+
+    entries: tuple[MapEntry, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,6 +351,7 @@ Expression: TypeAlias = (
     | DurationLiteral
     | StringLiteral
     | ArrayLiteral
+    | MapLiteral
     | TupleLiteral
     | NoneLiteral
     | Name

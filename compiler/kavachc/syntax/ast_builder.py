@@ -72,7 +72,7 @@ class AstBuilder:
         return items
 
     def identifiers(self, _: Span, *tokens: Token) -> tuple[ast.Identifier, ...]:
-        return tuple(map(self._identifier, tokens))
+        return tuple([self._identifier(token) for token in tokens])
 
     # Declarations
 
@@ -135,7 +135,7 @@ class AstBuilder:
 
     def bounds(self, _: Span, *tokens: Token) -> tuple[ast.Identifier, ...]:
         """The names; a `+` stands between each two."""
-        return tuple(map(self._identifier, tokens[::2]))
+        return tuple([self._identifier(token) for token in tokens[::2]])
 
     def parameter(self, span: Span, name: Token, type_: ast.TypeExpression) -> ast.Parameter:
         return ast.Parameter(span, self._identifier(name), type_)
@@ -266,6 +266,9 @@ class AstBuilder:
     def optional_twice_type(self, span: Span, element: ast.TypeExpression) -> ast.OptionalTypeExpression:
         """`T??`, of which the lexer makes one mark."""
         return self.optional_type(span, self.optional_type(Span(self._file, span.start, span.end - 1), element))
+
+    def map_type(self, span: Span, key: ast.TypeExpression, value: ast.TypeExpression) -> ast.MapTypeExpression:
+        return ast.MapTypeExpression(span, key, value)
 
     def nothing_type(self, span: Span) -> ast.NothingTypeExpression:
         return ast.NothingTypeExpression(span)
@@ -418,6 +421,15 @@ class AstBuilder:
 
     def array(self, span: Span, elements: tuple[ast.Expression, ...] | None) -> ast.ArrayLiteral:
         return ast.ArrayLiteral(span, elements or ())
+
+    def map(self, span: Span, entries: tuple[ast.MapEntry, ...]) -> ast.MapLiteral:
+        return ast.MapLiteral(span, entries)
+
+    def empty_map(self, span: Span) -> ast.MapLiteral:
+        return ast.MapLiteral(span, ())
+
+    def entry(self, span: Span, key: ast.Expression, value: ast.Expression) -> ast.MapEntry:
+        return ast.MapEntry(span, key, value)
 
     def conditional(
         self,

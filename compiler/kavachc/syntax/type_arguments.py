@@ -1,7 +1,8 @@
 """Telling the `<` of `Task<Bool>` and `ask<Yes>("…")` from the operator.
 
-The rule: a `<` that touches the name before it opens type arguments when only names, `,`, `->`, `?`, `[ ]` and `( )`
-stand up to the `>` that balances it on the same line, and what follows cannot start an operand, unless it is a `(`.
+The rule: a `<` that touches the name before it opens type arguments when only names, `,`, `->`, `?`, `( )` and `[ ]`
+(with a `:` in it, perhaps) stand up to the `>` that balances it on the same line, and what follows cannot start an
+operand, unless it is a `(`.
 So `a<b>(c)` is a call with a type argument, and `a < b`, `a<b` and `f(a<b, c>d)` compare. After a name that is being
 declared, as in `fn f<T: Ord + Show>`, a `<` opens type parameters, whatever follows, and their bounds stand there too.
 """
@@ -13,7 +14,7 @@ from typing import Final
 
 from kavachc.syntax.tokens import BRACKETS, IDENTIFIER, Token
 
-_PART: Final = re.compile(r"[ \t]*(?:([A-Za-z_][A-Za-z0-9_]*)|(->|[<>,\[\]()]|\?\??))")
+_PART: Final = re.compile(r"[ \t]*(?:([A-Za-z_][A-Za-z0-9_]*)|(->|[<>,\[\]():]|\?\??))")
 _DECLARED_PART: Final = re.compile(r"[ \t]*(?:([A-Za-z_][A-Za-z0-9_]*)|([<>,\[\]():+]))")
 _AFTER: Final = re.compile(r"[ \t]*(?:[(),\]}!{|?\n\x00]|\.(?!\.)|//|=(?!=)|uses\b)")
 _KINDS: Final = {"<": "TYPE_OPEN", ">": "TYPE_CLOSE", "+": "OPERATOR"}
@@ -44,6 +45,8 @@ def read_type_arguments(text: str, start: int, refused: set[int], declares: bool
             continue
         token = Token(_KINDS.get(mark, mark), match.start(2), position, mark)
         tokens.append(token)
+        if mark == ":" and not declares and opened[-1].text != "[":
+            break  # A map's type has a `:`, arguments with names have one too.
         if mark in _CLOSERS:
             opened.append(token)
         elif mark not in _BETWEEN:

@@ -32,6 +32,4 @@ def unsupported_feature(token: Token, previous: Token, expected: frozenset[str],
         return "functions inside functions are"
     if text == "const" and previous.kind == "while":
         return "`while const` is"
-    if text == ":" and bracket == "[":
-        return "maps are"
     return None

@@ -49,7 +49,7 @@ def _local_address(out: FunctionEmitter, instruction: Instruction) -> str:
     return out.local(_local(instruction))
 
 
-def _target(type: IrType) -> IrType:
+def target_of(type: IrType) -> IrType:
     assert isinstance(type, Address)
     return type.target
 
@@ -58,12 +58,12 @@ def _field_address(out: FunctionEmitter, instruction: Instruction) -> str:
     address = instruction.operands[0]
     field = instruction.attributes[0]
     assert isinstance(field, int)
-    return out.at(out.operand(address), out.layouts.aggregate(_target(address.type)).offsets[field])
+    return out.at(out.operand(address), out.layouts.aggregate(target_of(address.type)).offsets[field])
 
 
 def _load(out: FunctionEmitter, instruction: Instruction) -> str:
     address = instruction.operands[0]
-    return out.load(_target(address.type), out.operand(address))
+    return out.load(target_of(address.type), out.operand(address))
 
 
 def _store(out: FunctionEmitter, instruction: Instruction) -> str:
@@ -77,7 +77,7 @@ def _store(out: FunctionEmitter, instruction: Instruction) -> str:
     return ""
 
 
-def _array_at(out: FunctionEmitter, slot: str, is_ready: str, array: str, make: str) -> str:
+def made_unless(out: FunctionEmitter, slot: str, is_ready: str, array: str, make: str) -> str:
     """The array (or box) in the slot, after `make` (a helper) has made it anew where it is not ready."""
     before = out.label
     making, ready, made = out.fresh("make"), out.fresh("ready"), out.fresh("%made")
@@ -90,22 +90,22 @@ def _array_at(out: FunctionEmitter, slot: str, is_ready: str, array: str, make: 
 
 def _element_address(out: FunctionEmitter, instruction: Instruction) -> str:
     slot, index = (out.operand(value) for value in instruction.operands)
-    array_type = _target(instruction.operands[0].type)
+    array_type = target_of(instruction.operands[0].type)
     assert isinstance(array_type, Array)
     shared = out.assign(f"load ptr, ptr {slot}{_POINTER}")
     is_unique = out.assign(f"icmp eq i64 {out.load_header(shared, 0, 'count')}, 1")
-    array = _array_at(out, slot, is_unique, shared, out.helpers.unique(array_type.element))
+    array = made_unless(out, slot, is_unique, shared, out.helpers.unique(array_type.element))
     bounds_check(out, instruction, array, index)
     return element_at(out, array, array_type.element, index)
 
 
 def _box_address(out: FunctionEmitter, instruction: Instruction) -> str:
     slot = out.operand(instruction.operands[0])
-    box_type = _target(instruction.operands[0].type)
+    box_type = target_of(instruction.operands[0].type)
     assert isinstance(box_type, Box)
     shared = out.assign(f"load ptr, ptr {slot}{_POINTER}")
     is_unique = out.assign(f"icmp eq i64 {out.load_header(shared, 0, 'count')}, 1")
-    return out.at(_array_at(out, slot, is_unique, shared, out.helpers.unique_box(box_type)), BOX_VALUE_OFFSET)
+    return out.at(made_unless(out, slot, is_unique, shared, out.helpers.unique_box(box_type)), BOX_VALUE_OFFSET)
 
 
 def _array_push(out: FunctionEmitter, instruction: Instruction) -> str:
@@ -116,7 +116,7 @@ def _array_push(out: FunctionEmitter, instruction: Instruction) -> str:
     length = out.load_header(shared, LENGTH_OFFSET, "length")
     has_room = out.assign(f"icmp slt i64 {length}, {out.load_header(shared, CAPACITY_OFFSET, 'capacity')}")
     is_ready = out.assign(f"and i1 {is_unique}, {has_room}")
-    array = _array_at(out, slot, is_ready, shared, out.helpers.grow(value.type))
+    array = made_unless(out, slot, is_ready, shared, out.helpers.grow(value.type))
     out.store(value, element_at(out, array, value.type, length))
     out.store_header(out.assign(f"add nuw nsw i64 {length}, 1"), array, LENGTH_OFFSET, "length")
     return ""

@@ -6,7 +6,7 @@ from kavachc.backend.emitters.aggregates import result_type
 from kavachc.backend.layout import OUTCOME_ERROR_OFFSET, OUTCOME_VALUE_OFFSET
 from kavachc.backend.llvm_function import Emitter, FunctionEmitter
 from kavachc.ir.module import Instruction
-from kavachc.ir.types import ANSWER, ERROR, INT, NOTHING, Array, IrType, Named, Optional, Scalar, Tuple
+from kavachc.ir.types import ANSWER, ERROR, INT, NOTHING, Array, IrType, Map, Named, Optional, Scalar, Tuple
 
 _CANCELLED = 2
 
@@ -65,7 +65,7 @@ def _task_cancel(out: FunctionEmitter, instruction: Instruction) -> str:
 def _ask(out: FunctionEmitter, instruction: Instruction) -> str:
     agent, prompt = (out.operand(value) for value in instruction.operands)
     wanted = instruction.attributes[0]
-    assert isinstance(wanted, Scalar | Array | Optional | Tuple | Named)
+    assert isinstance(wanted, Scalar | Array | Map | Optional | Tuple | Named)
     descriptor = out.emission.descriptors.type(wanted)
     out.emission.asks = True
     scratch = out.scratch(out.layouts.size(ANSWER))
