@@ -33,7 +33,8 @@ from kavachc.syntax.type_arguments import read_type_arguments
 
 DEPTH_MAX: Final = 256
 
-# A NUL stands after the text, and nowhere in it.
+# A NUL stands after the text, and nowhere in it. Possessive repeats stand after one character set only: over a group
+# they overrun in Python before 3.11.5 (CPython gh-100061); Debian 12 has 3.11.2.
 _TOKEN: Final = re.compile(
     r"""[ \t]*+(?:
       ([A-Za-z_][A-Za-z0-9_]*+)(?![^\x00-\x7f])
@@ -42,7 +43,7 @@ _TOKEN: Final = re.compile(
     | (MARKS)
     | ([0-9]++)(?![A-Za-z_.])
     | "([^"\\{}\n\x00]*+)"(?!")
-    | (0[xX][0-9A-Za-z_]*+|[0-9](?:[eE][+-](?=[0-9])|\.(?=[0-9])|[0-9A-Za-z_])*+)
+    | (0[xX][0-9A-Za-z_]*+|[0-9](?:[eE][+-](?=[0-9])|\.(?=[0-9])|[0-9A-Za-z_])*)
     | (\"\"\"|")
     | ([^\W\d]\w*+)
     | ([^\x00])
@@ -53,8 +54,8 @@ _TOKEN: Final = re.compile(
 _WORD, _BREAK, _COMMENT, _MARK, _INT, _TEXT, _NUMBER, _QUOTE, _FOREIGN_WORD, _OTHER, _END = range(1, 12)
 
 _PIECE: Final = {
-    '"': re.compile(r'(?:[^"\\{\n\x00]|\\u(?:\{[^}"\n\x00]*\}?)?|\\[^\n\x00])*+'),
-    '"""': re.compile(r'(?:[^"\\{\x00]|\\u(?:\{[^}"\n\x00]*\}?)?|\\[^\x00]|"(?!""))*+'),
+    '"': re.compile(r'(?:[^"\\{\n\x00]++|\\u(?:\{[^}"\n\x00]*\}?)?|\\[^\n\x00])*'),
+    '"""': re.compile(r'(?:[^"\\{\x00]++|\\u(?:\{[^}"\n\x00]*\}?)?|\\[^\x00]|"(?!""))*'),
 }
 
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\u0085\u2028-\u202e\u2066-\u2069]")
