@@ -18,7 +18,7 @@ from kavachc.errors import ToolError
 from kavachc.syntax.loader import FILE_BYTES_MAX
 from programs import kavachc
 
-FENCE = re.compile(r"^```kavach (wrong|right)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+FENCE = re.compile(r"^```kavach (wrong|right|file [a-z.]+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def _folder(path: Path) -> Path:
@@ -77,16 +77,20 @@ def test_a_page_says_why_and_its_programs_are_wrong_and_right(code: str, tmp_pat
     if code in NO_PROGRAM:
         assert ("error", code) in found_in(NO_PROGRAM[code](tmp_path / "a.kav"))
         return
-    programs = dict(FENCE.findall(text))
-    assert set(programs) == {"wrong", "right"}
-    found = {}
-    for kind, program in programs.items():
-        file = tmp_path / f"{kind}.kav"
+    written = FENCE.findall(text)
+    assert [kind for kind, _ in written if not kind.startswith("file ")] == ["wrong", "right"]
+    folder = tmp_path
+    for kind, program in written:
+        # The program itself is `shop.kav`; further files follow it.
+        if not kind.startswith("file "):
+            folder = tmp_path / kind
+            folder.mkdir()
+        file = folder / (kind.removeprefix("file ") if kind.startswith("file ") else "shop.kav")
         # Pages show the control character U+0007 as its picture.
         file.write_text(program.replace("\u2407", "\u0007"), encoding="utf-8")
-        found[kind] = found_in(file)
+    found = {kind: found_in(tmp_path / kind / "shop.kav") for kind in ("wrong", "right")}
     assert {name for _, name in found["wrong"]} == {code}
-    assert found["right"] == []
+    assert [item for item in found["right"] if item[0] == "error" or item[1] == code] == []
 
 
 def test_the_command_shows_a_page_in_any_case() -> None:

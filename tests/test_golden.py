@@ -36,6 +36,8 @@ def test_golden(path: Path, update: bool) -> None:
         assert "errors" not in golden.sections, "the compiler accepts it"
         written = [name for name in STAGES if name in golden.sections]
         stages = {name: golden.stage_text(compilation.emit(name, None, 2)) for name in written}
+        if "warnings" in golden.sections:
+            stages["warnings"] = _first_lines(render_all(compilation.bag.items, color=False))
         if update:
             _write(golden, stages)
         for name, text in stages.items():
@@ -48,8 +50,12 @@ def _refusal(golden: Golden, errors: CompileErrors) -> dict[str, str]:
     """The sections that a program refused by the compiler has: first lines, or the whole text and the status."""
     text = render_all(errors.diagnostics, color=False) + "\n"
     if "errors" in golden.sections:
-        return {"errors": "".join(line + "\n" for line in text.splitlines() if re.match(r"(error|warning): ", line))}
+        return {"errors": _first_lines(text)}
     return {"out": "", "err": text, "exit": "1\n"}
+
+
+def _first_lines(text: str) -> str:
+    return "".join(line + "\n" for line in text.splitlines() if re.match(r"(error|warning): ", line))
 
 
 def _run_everywhere(golden: Golden, compilation: Compilation, options: RunOptions, update: bool) -> None:

@@ -77,15 +77,18 @@ def cli() -> None:
 @cli.command()
 @_form
 @_file
-def check(file: str) -> None:
+@click.pass_obj
+def check(output: DiagnosticOutput, file: str) -> None:
     """Report every mistake in FILE; nothing when there is none."""
-    _ = Compilation(file).program
+    _checked(file, output)
 
 
 @cli.command()
 @_run_options
 @_level
+@click.pass_obj
 def run(
+    output: DiagnosticOutput,
     file: str,
     dry_run: bool,
     test_model: str | None,
@@ -96,14 +99,16 @@ def run(
     level: int,
 ) -> None:
     """Compile FILE and run it in this process."""
-    _leave(Compilation(file).run(RunOptions(dry_run, virtual_time, test_model, report, state_file), level))
+    _leave(_checked(file, output).run(RunOptions(dry_run, virtual_time, test_model, report, state_file), level))
 
 
 @cli.command()
 @_run_options
 @_level
 @click.option("--host", type=click.Choice(["model", "native"]), default="model", show_default=True, help="The runtime.")
+@click.pass_obj
 def interp(
+    output: DiagnosticOutput,
     file: str,
     dry_run: bool,
     test_model: str | None,
@@ -115,18 +120,19 @@ def interp(
     host: HostKind,
 ) -> None:
     """Interpret FILE; `--host` chooses the plain-Python runtime or the native one. -O changes nothing here."""
-    _leave(Compilation(file).interpret(RunOptions(dry_run, virtual_time, test_model, report, state_file), host))
+    _leave(_checked(file, output).interpret(RunOptions(dry_run, virtual_time, test_model, report, state_file), host))
 
 
 @cli.command()
 @_form
 @_file
-@click.option("-o", "output", required=True, metavar="OUT", help="The binary to write.")
+@click.option("-o", "binary", required=True, metavar="OUT", help="The binary to write.")
 @_target
 @_level
-def build(file: str, output: str, target: str | None, level: int) -> None:
+@click.pass_obj
+def build(output: DiagnosticOutput, file: str, binary: str, target: str | None, level: int) -> None:
     """Compile FILE to a static binary for x86-64 or ARM64 Linux."""
-    Compilation(file).build(output, target, level)
+    _checked(file, output).build(binary, target, level)
 
 
 @cli.command()
@@ -195,6 +201,14 @@ def ledger(file: str, as_json: bool, check: bool, html: str | None) -> None:
     elif html is None:
         for line in views.text_lines(contents):
             click.echo(line)
+
+
+def _checked(file: str, output: DiagnosticOutput) -> Compilation:
+    """The program without mistakes; what there is to warn about is said, once."""
+    compilation = Compilation(file)
+    _ = compilation.program
+    output.write(compilation.bag.items)
+    return compilation
 
 
 def _leave(status: int) -> NoReturn:

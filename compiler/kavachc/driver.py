@@ -54,12 +54,17 @@ class Compilation:
         """The checked program, its constants and settings evaluated."""
         from kavachc.interpreter.constants import evaluate_constants
         from kavachc.semantics.checker import check
+        from kavachc.semantics.warnings import warn
 
         program = check(self.files, self.bag)
         self._stop_on_errors()
         assert program is not None
+        # Before the constants are evaluated: what they call is used.
+        warnings = DiagnosticBag()
+        warn(program, self.files.modules, warnings)
         evaluate_constants(program, self.bag)
         self._stop_on_errors()
+        self.bag.items.extend(warnings.items)
         return program
 
     def lower(self) -> IrModule:

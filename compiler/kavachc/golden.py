@@ -12,9 +12,10 @@
     [model]                            the scripted model, if it asks
     [out]                              stdout, exactly
     a
-    [err] [exit] [errors] [ir] [opt] [typed] [report]
+    [err] [exit] [errors] [warnings] [ir] [opt] [typed] [report]
 
-`[errors]` holds the first lines of the compiler's diagnostics instead of `[err]`, the whole text. A section that
+`[errors]` holds the first lines of the compiler's diagnostics instead of `[err]`, the whole text.
+`[warnings]` holds those of a program that is accepted; they are the compiler's, and no part of `[err]`. A section that
 is left out is not checked, except that `[err]` and `[exit]` default to nothing and 0 where `[out]` stands.
 """
 
@@ -25,7 +26,7 @@ from pathlib import Path
 
 from kavachc.options import RunOptions
 
-SECTIONS = ("source", "model", "out", "err", "errors", "exit", "ir", "opt", "typed", "report")
+SECTIONS = ("source", "model", "out", "err", "errors", "warnings", "exit", "ir", "opt", "typed", "report")
 STATE_FILE = "windows.state"
 HEADER_KEYS = ("shows", "options", "runs", "functions", "note")
 OPTION_WORDS = ("dry-run", "virtual-time", "state-file")

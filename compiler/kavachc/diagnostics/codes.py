@@ -335,3 +335,19 @@ EVALUATION_TOO_LONG = Code(
 EVALUATION_TOO_LARGE = Code("K0807", "computing {what} when the program is built makes too large a value")
 MAX_TOKENS_TOO_SMALL = Code("K0808", "the model's `max_tokens` is {value}: it must be 1 or more")
 MODEL_NAME_EMPTY = Code("K0809", "the model's name is empty", "write its name, such as `claude-haiku-5-5`")
+
+# K10xx: warnings, by `semantics/warnings.py`.
+
+UNUSED_LOCAL = Code("K1001", "`{name}` is never used", "leave it out, or call it `_{name}`", "warning")
+UNUSED_PARAMETER = Code(
+    "K1002", "the parameter `{name}` is never used", "leave it out, or call it `_{name}`", "warning"
+)
+UNUSED_FUNCTION = Code("K1003", "nothing calls `{name}`", "leave it out, or call it `_{name}`", "warning")
+UNREACHABLE = Code("K1004", "this never runs", "leave it out", "warning")
+SHADOWED = Code(
+    "K1005",
+    "this `{name}` hides another one of the same type",
+    "to change that one, leave out `let` or `const`; otherwise choose another name",
+    "warning",
+)
+NEEDLESS_USES = Code("K1006", "`{name}` promises `{effect}` and never uses it", "leave `{effect}` out", "warning")

@@ -1,7 +1,8 @@
 """`kavachc explain`: the page of a code, `explain/K0201.md`.
 
 A page has the message as its heading, why it is a rule, and a wrong and a right program, each in a fence marked
-`kavach wrong` or `kavach right`. `tests/test_explain.py` holds the pages to that, and compiles the programs.
+`kavach wrong` or `kavach right`. A program of several files is `shop.kav`, and the others follow it in fences marked
+`kavach file bank.kav`. `tests/test_explain.py` holds the pages to that, and compiles the programs.
 """
 
 from __future__ import annotations
