@@ -1,4 +1,4 @@
-"""Python 3.11.0 to 3.11.4 read possessive repeats over a group wrongly (CPython gh-100061), and Debian 12 has 3.11.2."""
+"""Python 3.11.0 to 3.11.4 read possessive repeats over a group wrongly (CPython gh-100061); Debian 12 has 3.11.2."""
 
 from __future__ import annotations
 
