@@ -160,8 +160,8 @@ WRONG: dict[str, tuple[str, str, str]] = {
     "two terminators": (PLAIN, "entry:\n unreachable\n unreachable", "unreachable stands before the end"),
     "a way to the first block": (PLAIN, "entry:\n jump entry", "its first block cannot be jumped to"),
     "a local of outcomes": (PLAIN, "local &x: outcome<int>\nentry:\n unreachable", "outcome<int> cannot be kept"),
-    "a parameter of addresses": (
-        "f(%a: address<int>) -> nothing",
+    "an address that a task would own": (
+        "f(%a: address<int>) -> nothing owns",
         "entry:\n unreachable",
         "address<int> cannot be kept",
     ),

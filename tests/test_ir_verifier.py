@@ -76,6 +76,53 @@ def test_an_outcome_on_its_three_ways() -> None:
     )
 
 
+GROW = """
+function grow(%xs: address<[string]>, %ys: [string]) -> nothing "g.kav" {
+entry:
+  %1: [string] = load %xs
+  %2: [string] = copy %1
+  store %xs, %2
+  %3: nothing = const.nothing
+  return %3
+}
+"""
+
+
+def test_a_place_of_the_callers_is_changed() -> None:
+    verify(parse_module(GROW))
+    changed = GROW.replace("  store %xs, %2\n", "  store %xs, %2\n  %4: [string] = copy %1\n  release %4\n")
+    assert "%1 is used after &xs, where it comes from, was changed" in refused(parse_module(changed))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        ("%3, %5", None),
+        ("%3, %4", "is borrowed from a place that the call changes"),
+    ],
+)
+def test_a_call_changes_places_that_it_borrows_nothing_of(arguments: str, reason: str | None) -> None:
+    body = f"""
+        local &a: [string]
+        entry:
+          %1: [string] = array.make
+          local.set &a %1
+          %4: [string] = local.get &a
+          %5: [string] = copy %4
+          %3: address<[string]> = local.address &a
+          %6: nothing = call grow plain {arguments}
+          release %5
+          %7: [string] = local.take &a
+          release %7
+          return %6
+        """
+    module = parse_module(GROW + function_text(body))
+    if reason is None:
+        verify(module)
+    else:
+        assert reason in refused(module)
+
+
 @pytest.mark.parametrize("name", WRONG)
 def test_wrong(name: str) -> None:
     head, body, message = WRONG[name]

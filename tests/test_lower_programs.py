@@ -365,10 +365,13 @@ agent Bot {
     on asker(prefix: String) -> fn(String) -> Int ! AiError { asked }
 }
 
+fn grow(mut xs: [Int]) { xs.push(3) }
+
 fn main() ! Error {
     let xs = [1]
     const f = fn(n: Int) => xs[0] + n
     xs.push(2)
+    grow(mut xs)
     print(call(double, 1) + call(f, 2))
     const text = "t"
     const g: fn(String) -> Int ! AiError = fn(more) => try asked(text + more)

@@ -104,6 +104,17 @@ AGENT_TWICE = Code(
     "a program has one agent `{name}`, and {path} declares another",
     "rename one of the two: the windows of limits are kept under the agent's name",
 )
+MUT_NOT_ALLOWED = Code("K0240", "{what} changes none of its arguments", "leave `mut` out, and give the new value back")
+MUT_MISSING = Code("K0241", "`{name}` changes its `{argument}`, and the call has to say so", "write `mut {text}`")
+MUT_UNWANTED = Code("K0242", "`{name}` does not change its `{argument}`", "leave `mut` out")
+MUT_TWICE = Code(
+    "K0243", "`{name}` would be changed through two parameters at once", "copy it first: `let other = {name}`"
+)
+MUT_VALUE = Code(
+    "K0244",
+    "`{name}` changes its argument, so it cannot be a value",
+    "write a function that takes the value and gives the new one back",
+)
 METHOD_NOT_CALLED = Code("K0219", "`{name}` is a method of `{type}`, not a field", "call it: `.{name}(…)`")
 
 # K03xx: types.

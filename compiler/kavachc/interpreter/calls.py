@@ -13,6 +13,7 @@ from kavachc.interpreter.combine import COMBINE
 from kavachc.interpreter.decode import decode
 from kavachc.interpreter.frames import Frame, Steps
 from kavachc.interpreter.host import TaskBody
+from kavachc.interpreter.places import Reference
 from kavachc.interpreter.show import show
 from kavachc.interpreter.signals import Fails, KavachPanic, Leaves, Returns
 from kavachc.interpreter.statements import run_block
@@ -135,8 +136,21 @@ def _depth(caller: Frame, is_recursive: bool, span: Span) -> int:
 
 def _run(evaluator: Evaluator, function: typed.Function, arguments: list[Value], callee: Frame, span: Span) -> Steps:
     evaluator.count_step(span)
-    callee.values.update(zip(function.parameters, arguments, strict=True))
-    return (yield function_body(evaluator, function, callee))
+    references: list[tuple[typed.Local, Reference]] = []
+    for parameter, argument in zip(function.parameters, arguments, strict=True):
+        if isinstance(argument, Reference):
+            references.append((parameter, argument))
+            argument.copy_in(parameter, callee)
+        else:
+            callee.values[parameter] = argument
+    if not references:
+        return (yield function_body(evaluator, function, callee))
+    try:
+        return (yield function_body(evaluator, function, callee))
+    finally:
+        # Also when it fails: what it changed stays changed.
+        for parameter, reference in references:
+            reference.copy_out(parameter, callee)
 
 
 def _value(evaluator: Evaluator, node: typed.CallValue, values: list[Value], frame: Frame) -> Steps:

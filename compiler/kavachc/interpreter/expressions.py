@@ -10,7 +10,7 @@ from kavachc.interpreter.combine import COMBINE
 from kavachc.interpreter.frames import Frame, Steps
 from kavachc.interpreter.library import CHANGES
 from kavachc.interpreter.patterns import matches
-from kavachc.interpreter.places import MAP_CHANGES, change_array, may_hold_array
+from kavachc.interpreter.places import MAP_CHANGES, Reference, change_array, may_hold_array
 from kavachc.interpreter.signals import Breaks, Continues, Fails, KavachPanic, Leaves, Panics, Returns
 from kavachc.interpreter.statements import indexes_of, run_block
 from kavachc.interpreter.values import Present
@@ -46,6 +46,10 @@ def _mutating_builtin(evaluator: Evaluator, node: typed.CallMutatingBuiltin, fra
         # What was taken out may be the variable's own; it may be put back later, by another.
         frame.owners.pop(node.place.local, None)
     return result
+
+
+def _mut_argument(evaluator: Evaluator, node: typed.MutArgument, frame: Frame) -> Steps:
+    return Reference(node.place, (yield from indexes_of(evaluator, node.place, frame)), frame)
 
 
 def _logical(evaluator: Evaluator, node: typed.LogicalOperation, frame: Frame) -> Steps:
@@ -121,6 +125,7 @@ COMPOUND: dict[type, Callable[[Evaluator, Any, Frame], Steps]] = {
     typed.CallHandler: call,
     typed.Ask: call,
     typed.CallMutatingBuiltin: _mutating_builtin,
+    typed.MutArgument: _mut_argument,
     typed.Spawn: spawn,
     typed.Block: run_block,
     typed.If: _if,

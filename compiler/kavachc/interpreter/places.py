@@ -14,7 +14,7 @@ Maps are as arrays.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from kavachc.interpreter.frames import Frame
 from kavachc.interpreter.show import show_inside
@@ -22,7 +22,7 @@ from kavachc.interpreter.signals import KavachPanic
 from kavachc.interpreter.values import ABSENT, ArrayValue, MapValue, Present, RecordValue, Value, key_of, put
 from kavachc.semantics import panics
 from kavachc.semantics.holding import held
-from kavachc.semantics.typed_ast import FieldStep, IndexStep, KeyStep, Place
+from kavachc.semantics.typed_ast import FieldStep, IndexStep, KeyStep, Local, Place
 from kavachc.semantics.types import (
     ERROR,
     AgentType,
@@ -126,6 +126,29 @@ def change_array(place: Place, indexes: list[Value], frame: Frame, change: Calla
 
     change_place(place, indexes, frame, changed)
     return results[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A place of a caller's that is given for a `mut` parameter. The callee works on a variable of its own, which is
+    copied in when the call begins and out when it ends; nothing else can see the place meanwhile."""
+
+    place: Place
+    indexes: list[Value]
+    frame: Frame
+
+    def copy_in(self, parameter: Local, callee: Frame) -> None:
+        callee.values[parameter] = read_place(self.place, self.indexes, self.frame)
+        owner = self.frame.owners.get(self.place.local)
+        if owner is not None:
+            callee.owners[parameter] = owner
+
+    def copy_out(self, parameter: Local, callee: Frame) -> None:
+        """The callee may have given its arrays away: then they are the caller's own no more."""
+        caller = self.frame
+        if callee.owners.get(parameter) is not caller.owners.get(self.place.local):
+            caller.owners.pop(self.place.local, None)
+        store(self.place, self.indexes, caller, callee.values[parameter])
 
 
 def change_place(place: Place, indexes: list[Value], frame: Frame, change: Change) -> None:

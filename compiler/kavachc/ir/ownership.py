@@ -51,6 +51,7 @@ class _Checker:
         self._module = module
         self._graph = graph
         self._roots: dict[Value, Value | Local | None] = {}
+        self._places: dict[Value, Local] = {}
         self._standing = StandingChecker(graph)
         self._counted_types: dict[IrType, bool] = {}
         self._dead_ends = graph.dead_ends()
@@ -75,6 +76,9 @@ class _Checker:
             state = self._start_state(block)
             starts[block] = _State(set(state.live), set(state.full))
             self._standing.begin(block)
+            if block is self._function.blocks[0]:
+                for parameter, place in self._places.items():
+                    self._standing.make(Standing(parameter, place, None, True, False))
             for instruction in block.instructions:
                 self._instruction = instruction
                 self._step(instruction, state)
@@ -93,6 +97,9 @@ class _Checker:
         state = _State()
         if block is self._function.blocks[0]:
             for parameter in self._function.parameters:
+                if isinstance(parameter.type, Address):
+                    # A place of the caller's: as a local that is full all the time.
+                    self._roots[parameter] = self._places[parameter] = Local(parameter.name, parameter.type.target)
                 if self._is_counted(parameter.type):
                     owns = self._function.owns_parameters
                     self._roots[parameter] = parameter if owns else None
@@ -143,10 +150,29 @@ class _Checker:
             root = self._roots[address]
             assert isinstance(root, Local)
             self._standing.write(root, address)
+        elif op.name == "call":
+            self._change_places(instruction)
         if instruction.result is not None:
             self._make(instruction, instruction.result, state)
         if op.name in ("return", "fail", "return.cancelled"):
             self._check_exit(state)
+
+    def _change_places(self, instruction: Instruction) -> None:
+        """A call may write to the places that it is given, each of another local; it borrows nothing of those."""
+        changed: dict[Local, Value] = {}
+        for address in instruction.operands:
+            if isinstance(address.type, Address):
+                root = self._roots[address]
+                assert isinstance(root, Local)
+                if root in changed:
+                    self._fail(f"is a second place of &{root.name}", address)
+                changed[root] = address
+        for operand in instruction.operands:
+            root = self._roots.get(operand)
+            if isinstance(root, Local) and changed.get(root, operand) is not operand:
+                self._fail("is borrowed from a place that the call changes", operand)
+        for root, address in changed.items():
+            self._standing.write(root, address)
 
     def _use(self, value: Value, instruction: Instruction, state: _State, shares: bool) -> None:
         root = self._roots[value]

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from kavachc.ir.errors import IrError
 from kavachc.ir.facts import is_plain
 from kavachc.ir.module import Block, Function, Local, Module, Vtable
-from kavachc.ir.types import ERROR, NOTHING, FunctionValue, IrType, Named, made_of
+from kavachc.ir.types import ERROR, NOTHING, Address, FunctionValue, IrType, Named, made_of
 
 _RULE_KINDS = ("condition", "sum_int", "sum_float", "count", "tokens")
 
@@ -121,7 +121,10 @@ def check_function_structure(function: Function, types: TypeChecker) -> None:
     """Names, the types of the signature and locals, blocks and where they lead."""
     try:
         for parameter in function.parameters:
-            types.check_plain(parameter.type)
+            if isinstance(parameter.type, Address) and not function.owns_parameters:
+                types.check(parameter.type)  # a place of the caller's, for the time of the call
+            else:
+                types.check_plain(parameter.type)
         for local in function.locals:
             types.check_plain(local.type)
         types.check_plain(function.result)

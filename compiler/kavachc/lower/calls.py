@@ -33,7 +33,7 @@ def evaluate_operands(state: FunctionLowering, node: typed.Expr) -> list[Value]:
     if isinstance(node, typed.CallFunction):
         if node.function.needs_agent:
             operands.append(state.agent_number())
-        return operands + [state.held(argument) for argument in node.arguments]
+        return operands + _arguments(state, node.arguments)
     if isinstance(node, typed.Ask):
         return [state.agent_number(), state.held(node.prompt)]
     if isinstance(node, typed.CallValue | typed.CallHandler | typed.CallCapability):
@@ -41,6 +41,15 @@ def evaluate_operands(state: FunctionLowering, node: typed.Expr) -> list[Value]:
         return operands + [state.held(argument) for argument in node.arguments]
     assert isinstance(node, typed.CallBuiltin), f"{type(node).__name__} is no call"
     return [state.held(argument) for argument in node.arguments]
+
+
+def _arguments(state: FunctionLowering, arguments: tuple[typed.Expr, ...]) -> list[Value]:
+    """In their order; of places, the indexes in their turn, the addresses when all else is evaluated."""
+    made = [
+        PlaceLowering(state, item.place) if isinstance(item, typed.MutArgument) else state.held(item)
+        for item in arguments
+    ]
+    return [item.address() if isinstance(item, PlaceLowering) else item for item in made]
 
 
 def perform(

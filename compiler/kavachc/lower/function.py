@@ -172,7 +172,15 @@ class FunctionLowering:
     def look(self, local: typed.Local) -> Value:
         """What the local holds, borrowed."""
         parameter = self._parameters.get(local)
-        return self.build.local_get(self.variable(local)) if parameter is None else parameter
+        if parameter is None:
+            return self.build.local_get(self.variable(local))
+        return self.build.load(parameter) if local.is_reference else parameter
+
+    def address_of(self, local: typed.Local) -> Value:
+        """Where the local is: a `mut` parameter, with the caller."""
+        if local.is_reference:
+            return self._parameters[local]
+        return self.build.local_address(self.variable(local))
 
     def depth_of(self, is_recursive: bool) -> str:
         """How a call counts toward spec 4.depth."""

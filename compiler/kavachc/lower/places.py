@@ -38,7 +38,7 @@ class PlaceLowering:
         """Where it is, or where its first `steps` steps lead, after which only a store or a change in place may
         follow. Arrays and maps on the way become its own."""
         build = self.state.build
-        address = build.local_address(self.state.variable(self.place.local))
+        address = self.state.address_of(self.place.local)
         for position, step in enumerate(self.place.steps[:steps]):
             if isinstance(step, typed.FieldStep):
                 address = build.field_address(address, step.index)
@@ -57,7 +57,7 @@ class PlaceLowering:
             key = build.copy(self.indexes[len(steps) - 1])
             build.perform("map.set", self.address(len(steps) - 1), key, value)
             return
-        if steps:
+        if steps or self.place.local.is_reference:
             build.store(self.address(), value)
             return
         variable = self.state.variable(self.place.local)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from kavachc.ir import module as ir
 from kavachc.ir.builder import FunctionBuilder
 from kavachc.ir.module import Location, Module, Value
-from kavachc.ir.types import ERROR, INT, NOTHING, IrType, Named
+from kavachc.ir.types import ERROR, INT, NOTHING, Address, IrType, Named
 from kavachc.lower import agents, calls, closures, control, expressions, names, spawns, statements
 from kavachc.lower.function import FunctionLowering, Lowerings, Way
 from kavachc.lower.settle import as_error
@@ -145,7 +145,7 @@ class ProgramLowering:
         return state
 
     def _declare_user_function(self, function: typed.Function) -> None:
-        parameters = [(item.name, lower_type(item.type)) for item in function.parameters]
+        parameters = [(item.name, _parameter_type(item)) for item in function.parameters]
         if function.agent is not None:
             parameters.insert(0, ("handle", Named(function.agent.name)))
         elif function.needs_agent:
@@ -196,6 +196,11 @@ class ProgramLowering:
         state.leave_by_return(state.build.nothing())
         state.finish()
         self.module.entry = name
+
+
+def _parameter_type(parameter: typed.Local) -> IrType:
+    lowered = lower_type(parameter.type)
+    return Address(lowered) if parameter.is_reference else lowered
 
 
 def _all_functions(program: typed.Program) -> list[typed.Function]:

@@ -48,6 +48,9 @@ def _is_borrow(copy: Instruction, uses: Uses) -> bool:
         return False
     if uses.ends_between(uses.root(source), copy, borrowing):
         return False
+    if any(uses.root(source) in uses.changed_by(use.instruction) for use in borrowing):
+        # The call changes what it would borrow.
+        return False
     for release in releases:
         uses.delete(release.instruction)
     uses.delete(copy)

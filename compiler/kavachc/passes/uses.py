@@ -13,8 +13,10 @@ from kavachc.ir.facts import is_counted
 from kavachc.ir.graph import Graph
 from kavachc.ir.module import Attribute, Block, Function, Instruction, Local, Module, Value
 from kavachc.ir.ops import OPS, WRITES
+from kavachc.ir.types import Address
 
-# What a borrowed value was taken from in the end: an owned value, a local, or None for a parameter that is borrowed.
+# What a borrowed value was taken from in the end: an owned value, a local, a parameter that is an address, or None for
+# a parameter that is borrowed.
 Root: TypeAlias = Value | Local | None
 
 
@@ -104,7 +106,8 @@ class Uses:
                 return local
             value = maker.operands[0]
             maker = self.makers.get(value)
-        return value if maker is not None or self.function.owns_parameters else None
+        is_own = maker is not None or self.function.owns_parameters or isinstance(value.type, Address)
+        return value if is_own else None
 
     def family(self, value: Value) -> list[Use]:
         """The uses of `value` and of everything counted that is borrowed from it (numbers stand on their own)."""
@@ -169,4 +172,11 @@ class Uses:
             root = self.root(instruction.operands[0])
             assert root is not None
             return [root, *instruction.operands[1:]]
-        return [operand for index, operand in enumerate(instruction.operands) if op.consumes(index)]
+        changed: list[Value | Local] = [root for root in self.changed_by(instruction) if root is not None]
+        return changed + [operand for index, operand in enumerate(instruction.operands) if op.consumes(index)]
+
+    def changed_by(self, instruction: Instruction) -> list[Root]:
+        """Where the places come from that a call is given to change."""
+        if instruction.op.name != "call":
+            return []
+        return [self.root(operand) for operand in instruction.operands if isinstance(operand.type, Address)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kavachc.diagnostics import codes
 from kavachc.diagnostics.diagnostic import Label
@@ -11,7 +11,7 @@ from kavachc.semantics import typed_ast as typed
 from kavachc.semantics.body import Body
 from kavachc.semantics.inference import Inference, infer_values
 from kavachc.semantics.types import NEVER, Type
-from kavachc.semantics.wording import are, counted, near_miss, quoted
+from kavachc.semantics.wording import are, counted, near_miss, quoted, single_spaced
 from kavachc.source import Span
 from kavachc.syntax import ast
 
@@ -23,6 +23,7 @@ class Slot:
     name: str
     type: Type
     has_default: bool = False
+    is_mutable: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +86,7 @@ def _place_arguments(
             labels = (Label(placed[index], "first given here"),)
             body.report(codes.ARGUMENT_TWICE, argument.span, argument=target.slots[index].name, labels=labels)
             return values
+        _check_mark(body, target, target.slots[index], argument)
         placed[index] = argument.span
         values.append((index, argument.value))
     missing = [slot.name for index, slot in enumerate(target.slots) if index not in placed and not slot.has_default]
@@ -93,6 +95,15 @@ def _place_arguments(
             codes.ARGUMENT_MISSING, span, name=target.name, missing=quoted(missing), help=f"write `{target.shape}`"
         )
     return values
+
+
+def _check_mark(body: Body, target: Target, slot: Slot, argument: ast.Argument) -> None:
+    """A call says what it changes."""
+    if slot.is_mutable and not argument.is_mutable:
+        text = single_spaced(argument.value.span.text)
+        body.report(codes.MUT_MISSING, argument.value.span, name=target.name, argument=slot.name, text=text)
+    elif argument.is_mutable and not slot.is_mutable:
+        body.report(codes.MUT_UNWANTED, argument.span, name=target.name, argument=slot.name)
 
 
 def _slot_named(body: Body, target: Target, name: ast.Identifier) -> int | None:
@@ -131,6 +142,14 @@ def in_order(
     statements: list[typed.Statement] = []
 
     def bind(name: str, value: typed.Expr, type_: Type) -> typed.Expr:
+        if isinstance(value, typed.MutArgument):
+            steps = [
+                replace(step, index=bind("index", step.index, step.index.type))
+                if isinstance(step, typed.IndexStep | typed.KeyStep)
+                else step
+                for step in value.place.steps
+            ]
+            return replace(value, place=replace(value.place, steps=tuple(steps)))
         declaration = body.fresh(name, value, type_)
         statements.append(declaration)
         return typed.LocalGet(value.span, type_, declaration.local)

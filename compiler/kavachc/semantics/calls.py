@@ -13,7 +13,7 @@ from kavachc.diagnostics import codes
 from kavachc.semantics import typed_ast as typed
 from kavachc.semantics.agent_start import check_start
 from kavachc.semantics.arguments import Slot, Target, check_arguments, in_order
-from kavachc.semantics.body import MAY_BE_NONE, Body
+from kavachc.semantics.body import MAY_BE_NONE, Body, unknown
 from kavachc.semantics.builtin_calls import builtin_named, check_ask, check_builtin, method_names
 from kavachc.semantics.checked_call import Checked, no_call
 from kavachc.semantics.construction import check_record_make, check_variant_make, shape, type_arguments_example
@@ -27,6 +27,7 @@ from kavachc.semantics.names import (
     start_example,
     type_named_by,
 )
+from kavachc.semantics.statements import place_of
 from kavachc.semantics.types import (
     UNKNOWN,
     AgentType,
@@ -215,12 +216,35 @@ def _check_parameters(
     inference: Inference | None = None,
     wanted: Type | None = None,
     takes_names: bool = True,
+    mutable: Sequence[bool] = (),
 ) -> _Arguments:
-    slots = [Slot(parameter, type_) for parameter, type_ in parameters]
-    inside = ", ".join(f"{slot.name}: …" if takes_names else "…" for slot in slots)
+    marks = mutable or [False] * len(parameters)
+    slots = [Slot(parameter, type_, False, mark) for (parameter, type_), mark in zip(parameters, marks, strict=True)]
+    inside = ", ".join(f"{slot.name}: {'mut ' if slot.is_mutable else ''}…" if takes_names else "…" for slot in slots)
     target = Target(name, "parameter", f"{name}({inside})", slots, inference, wanted)
     values = check_arguments(body, node.span, target, node.arguments)
+    values = [(index, _as_place(body, value) if slots[index].is_mutable else value) for index, value in values]
     return _Arguments(*in_order(body, target, receiver, values))
+
+
+def _as_place(body: Body, value: typed.Expr) -> typed.Expr:
+    """The place that `value` reads, for a `mut` parameter. It holds just the parameter's type, and stays so."""
+    if isinstance(value, typed.ToOptional | typed.ToError | typed.ToCapability):
+        body.report(codes.TYPE_MISMATCH, value.span, wanted=value.type, found=value.value.type)
+        return unknown(value.span)
+    place = place_of(body, value)
+    return unknown(value.span) if place is None else typed.MutArgument(value.span, value.type, place)
+
+
+def _check_exclusive(body: Body, arguments: Sequence[typed.Expr]) -> None:
+    """No variable is given to be changed twice in one call."""
+    seen: set[typed.Local] = set()
+    for argument in arguments:
+        if isinstance(argument, typed.MutArgument):
+            local = argument.place.local
+            if local in seen:
+                body.report(codes.MUT_TWICE, argument.span, name=local.name)
+            seen.add(local)
 
 
 def _call_function(
@@ -233,8 +257,12 @@ def _call_function(
     inference = _start_inference(body, node, function, receiver) if function.type_parameters else None
     if inference is None:
         refuse_type_arguments(body, node.type_arguments, _callee_name(node))
-    found = _check_parameters(body, node, name, parameters, receiver, inference, wanted)
+    if receiver is not None and function.parameters[0].is_reference:
+        receiver = _as_place(body, receiver)
+    marks = [item.is_reference for item in own]
+    found = _check_parameters(body, node, name, parameters, receiver, inference, wanted, mutable=marks)
     arguments = found.values if found.receiver is None else (found.receiver, *found.values)
+    _check_exclusive(body, arguments)
     if inference is None:
         call = typed.CallFunction(node.span, function.result, function, arguments)
         return Checked(call, name, function.error, found.before, edge)

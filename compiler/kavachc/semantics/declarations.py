@@ -245,6 +245,7 @@ class Declarations:
                 text = signature("fn", written.name.text, parameters, result, error)
                 what = "a capability's declaration"
                 self.world.bag.report(codes.SELF_NOT_ALLOWED, written.span, what=what, signature=text)
+            refuse_mut(self.world, written, "a capability's method")
             if written.uses is not None:
                 self.world.bag.report(codes.CAPABILITY_USES, written.span)
             capability.methods.append(
@@ -309,11 +310,14 @@ class Declarations:
                 codes.SELF_MISSING, written.name.span, name=written.name.text, type=receiver, signature=text
             )
         locals_ = [
-            typed.Local(item.name.text, type_, False, item.name.span)
+            typed.Local(item.name.text, type_, item.is_mutable, item.name.span, item.is_mutable)
             for item, (_, type_) in zip(written.parameters, parameters, strict=True)
         ]
+        if agent is not None:
+            refuse_mut(self.world, written, "a handler")
         if receiver is not None:
-            locals_.insert(0, typed.Local("self", own_type(receiver), False, written.name.span))
+            mutable = written.self_is_mutable
+            locals_.insert(0, typed.Local("self", own_type(receiver), mutable, written.name.span, mutable))
         function = typed.Function(name, tuple(locals_), result, error, written.name.span, agent)
         function.type_parameters = (*outer, *own)
         self.world.bodies.append((function, declaration))
@@ -329,3 +333,10 @@ def check_error_type(world: World, error: Type | None, written: ast.TypeExpressi
         world.bag.report(codes.NOT_AN_ERROR_TYPE, written.span, type=error)
     elif reason is not None:
         world.bag.report(codes.NOT_AN_ERROR_TYPE, written.span, type=error, help=f"{reason}")
+
+
+def refuse_mut(world: World, written: ast.FunctionSignature, what: str) -> None:
+    """Where it is not known which function runs, or in whose task, nothing of the caller's is changed."""
+    for parameter in written.parameters:
+        if parameter.is_mutable:
+            world.bag.report(codes.MUT_NOT_ALLOWED, parameter.span, what=what)

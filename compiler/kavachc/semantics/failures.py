@@ -174,7 +174,9 @@ def check_spawn(body: Body, node: ast.Spawn, wanted: Type | None) -> typed.Expr:
         typed.CallBuiltin,
         typed.Ask,
     )
-    if isinstance(call.call, typed.CallMutatingBuiltin):
+    arguments = call.call.arguments if isinstance(call.call, typed.CallFunction) else ()
+    changes = any(isinstance(item, typed.MutArgument) for item in arguments)
+    if changes or isinstance(call.call, typed.CallMutatingBuiltin):
         return body.report(codes.SPAWN_BUILT_IN, node.span, name=call.name)
     if not isinstance(call.call, started):
         return unknown(node.span) if call.call.type is UNKNOWN else _report_spawn(body, node, codes.SPAWN_NEEDS_CALL)

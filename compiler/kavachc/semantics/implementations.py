@@ -47,6 +47,10 @@ def _check(world: World, record: RecordType, capability: CapabilityType) -> None
                 help=f"write `{wanted}`",
             )
         else:
+            for parameter in function.parameters:
+                if parameter.is_reference:
+                    what = f"a method of the capability `{capability}`"
+                    world.bag.report(codes.MUT_NOT_ALLOWED, parameter.span, what=what)
             found.append(function)
     if len(found) == len(capability.methods):
         world.implementations[record, capability] = typed.Implementation(record, capability, tuple(found))

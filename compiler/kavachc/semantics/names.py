@@ -69,6 +69,8 @@ def check_name(body: Body, node: ast.Name, wanted: Type | None) -> typed.Expr:
 
 def _function_value(body: Body, node: ast.Name, function: typed.Function, wanted: Type | None) -> typed.Expr:
     """A function's name as a value. What the parameters of a generic one stand for, the place says."""
+    if any(item.is_reference for item in function.parameters):
+        return body.report(codes.MUT_VALUE, node.span, name=function.name)
     note_value(body, function, node.span)
     type_ = FunctionType(tuple([item.type for item in function.parameters]), function.result, function.error)
     if not function.type_parameters:

@@ -111,6 +111,8 @@ class _Copy:
     def _local(self, local: typed.Local) -> typed.Local:
         made = self._locals.get(local)
         if made is None:
-            made = typed.Local(local.name, substitute(local.type, self._bindings), local.mutable, local.span)
+            made = typed.Local(
+                local.name, substitute(local.type, self._bindings), local.mutable, local.span, local.is_reference
+            )
             self._locals[local] = made
         return made

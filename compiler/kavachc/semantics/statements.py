@@ -158,6 +158,8 @@ def place_of(body: Body, target: typed.Expr) -> typed.Place | None:
         help_text = f"declare it with `let`: `let {local.name} = …`"
         if why != "declared with `const`":
             help_text = f"copy it into a name of your own: `let changed = {local.name}`"
+        if local.name == "self":
+            help_text = "let the method change its receiver: write `mut self`"
         labels = (Label(local.span, "declared here"),)
         body.report(codes.PLACE_NOT_MUTABLE, root.span, name=local.name, what=why, help=help_text, labels=labels)
         return None

@@ -29,12 +29,14 @@ from kavachc.source import Span
 
 @dataclass(eq=False, slots=True)
 class Local:
-    """A parameter, or a name declared in a body. Its identity is the variable; `name` is for people."""
+    """A parameter, or a name declared in a body. Its identity is the variable; `name` is for people. `is_reference`: a
+    `mut` parameter, which is the caller's place."""
 
     name: str
     type: Type
     mutable: bool
     span: Span
+    is_reference: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,6 +276,14 @@ class CallBuiltin(Expr):
 
     builtin: Builtin
     arguments: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MutArgument(Expr):
+    """A place that is given for a `mut` parameter, or for `mut self`; only as an argument of a CallFunction. Its
+    indexes are evaluated in its turn; whether they are in range is looked at when the call begins."""
+
+    place: Place
 
 
 @dataclass(frozen=True, slots=True)

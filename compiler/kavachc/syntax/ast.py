@@ -175,10 +175,11 @@ class IndexAccess(Node):
 
 @dataclass(frozen=True, slots=True)
 class Argument(Node):
-    """`value`, or `name: value`."""
+    """`value`, or `name: value`; with `mut` before the value, a place that the call changes."""
 
     name: Identifier | None
     value: Expression
+    is_mutable: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -533,6 +534,7 @@ Statement: TypeAlias = Declare | TakeApart | Assign | For | While | ExpressionSt
 class Parameter(Node):
     name: Identifier
     type: TypeExpression
+    is_mutable: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -563,6 +565,7 @@ class FunctionSignature(Node):
     error: TypeExpression | None
     uses: tuple[CapabilityReference, ...] | None
     documentation: str | None
+    self_is_mutable: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -113,7 +113,10 @@ class AstBuilder:
         documentation = self._documentation.get(span.start)
         identifier = self._identifier(name)
         generic = type_parameters or ()
-        return ast.FunctionSignature(span, identifier, generic, takes_self, tuple(typed), *ending, uses, documentation)
+        self_is_mutable = takes_self and cast(Any, parameters)[0].kind == "mut"
+        return ast.FunctionSignature(
+            span, identifier, generic, takes_self, tuple(typed), *ending, uses, documentation, self_is_mutable
+        )
 
     def ending(
         self, _: Span, result: ast.TypeExpression | None = None, error: ast.TypeExpression | None = None
@@ -137,11 +140,11 @@ class AstBuilder:
         """The names; a `+` stands between each two."""
         return tuple([self._identifier(token) for token in tokens[::2]])
 
-    def parameter(self, span: Span, name: Token, type_: ast.TypeExpression) -> ast.Parameter:
-        return ast.Parameter(span, self._identifier(name), type_)
+    def parameter(self, span: Span, mut: Token | None, name: Token, type_: ast.TypeExpression) -> ast.Parameter:
+        return ast.Parameter(span, self._identifier(name), type_, mut is not None)
 
-    def receiver(self, _: Span, token: Token) -> Token:
-        return token
+    def receiver(self, _: Span, mut: Token | None, token: Token) -> Token:
+        return token if mut is None else mut
 
     def reference(self, span: Span, capability: Token, method: Token | None) -> ast.CapabilityReference:
         return ast.CapabilityReference(span, self._identifier(capability), self._identifier(method) if method else None)
@@ -397,8 +400,8 @@ class AstBuilder:
     ) -> ast.Call:
         return ast.Call(span, callee, type_arguments or (), arguments or ())
 
-    def argument(self, span: Span, name: Token | None, value: ast.Expression) -> ast.Argument:
-        return ast.Argument(span, self._identifier(name) if name else None, value)
+    def argument(self, span: Span, name: Token | None, mut: Token | None, value: ast.Expression) -> ast.Argument:
+        return ast.Argument(span, self._identifier(name) if name else None, value, mut is not None)
 
     def index_access(self, span: Span, target: ast.Expression, index: ast.Expression) -> ast.IndexAccess:
         return ast.IndexAccess(span, target, index)

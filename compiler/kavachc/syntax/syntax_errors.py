@@ -80,9 +80,9 @@ _AGENT_ITEM: Final = frozenset("model settings can limit on".split())
 _GROUPS: Final = (
     (("`fn`", "`type`", "`capability`", "`agent`", "`const`"), "agent", DECLARATION_KEYWORDS),
     (("a statement",), "while", _STATEMENT),
-    (("an expression",), "match", _EXPRESSION | {"const"}),
+    (("an expression",), "match", _EXPRESSION | {"const", "mut"}),
     (("a pattern",), "INT", _PATTERN),
-    (("a parameter",), "self", frozenset({IDENTIFIER, "self"})),
+    (("a parameter",), "self", frozenset({IDENTIFIER, "self", "mut"})),
     (("`model`", "`settings`", "`can`", "`limit`", "`on`"), "settings", _AGENT_ITEM),
 )
 _TYPE: Final = frozenset({IDENTIFIER, "[", "(", "fn"})
@@ -167,7 +167,7 @@ def report_syntax_error(site: SyntaxErrorSite, bag: DiagnosticBag) -> None:
     if token.kind in KEYWORDS and IDENTIFIER in expected and "INT" not in expected:
         bag.report(codes.KEYWORD_AS_NAME, site.span, word=token.text)
         return
-    if token.kind == "STRING_START" and "STRING" in expected:
+    if token.kind == "STRING_START" and "STRING" in expected and site.previous.kind != "import":
         bag.report(codes.PATTERN_NOT_PLAIN, site.span)
         return
     foreign = _foreign_word(site)

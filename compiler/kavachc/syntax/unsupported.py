@@ -13,7 +13,6 @@ _BY_FOUND: Final = {
 }
 # By the word before, when it was read as a name.
 _BY_PREVIOUS: Final = {
-    "mut": "`mut` is",
     "assert": "`assert` is",
 }
 
