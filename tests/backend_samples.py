@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from backend_function_samples import FUNCTIONS, KEYED
+from backend_library_samples import MAPS
 from backend_programs import IrProgram, main_of
 from backend_task_samples import AGENTS, ASK_DRY, ASK_SCRIPTED, CANCELLED_WAITS, TASKS
 from backend_value_samples import ARITHMETIC, ARRAYS, BOXES, COMPARISON, ERRORS, OPTIONALS, RECORDS, SUMS
@@ -46,6 +47,7 @@ SAMPLES = {
     "optionals": OPTIONALS,
     "boxes": BOXES,
     "errors": ERRORS,
+    "maps": MAPS,
     "tasks": TASKS,
     "cancelled_waits": CANCELLED_WAITS,
     "functions": FUNCTIONS,

@@ -26,7 +26,7 @@ GROWS = """
 fn main() {
     print("start")
     let text = "0123456789abcdef"
-    for i in 0..40 { text = "{text}{text}" }
+    for _ in 0..40 { text = "{text}{text}" }
     print("end")
 }
 """
