@@ -16,6 +16,8 @@ from pathlib import Path
 
 from kavachc.driver import Compilation
 
+from bench import ledger
+
 PROGRAMS = Path(__file__).parent / "programs"
 RUNS = 3
 
@@ -130,6 +132,7 @@ def main() -> None:
             if sys.stderr.isatty():
                 print(f"measuring {title} …", end="\r", file=sys.stderr, flush=True)
             print(measure().text(), flush=True)
+    ledger.main()
 
 
 if __name__ == "__main__":

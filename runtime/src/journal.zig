@@ -89,9 +89,24 @@ pub fn open(path: []const u8) ?Problem {
     file.reader.process = @truncate(host.random() | 1);
     if (file.open(path, boot, .{ host.random(), host.random() })) |problem| return problem;
     const problem = file.read(ledger.table(), clock());
+    if (problem == null) noteBoot();
     if (problem == null and (file.reader.saw_other_boot or file.wantsRewriting())) file.rewrite(ledger.table(), clock());
     file.release();
     return problem;
+}
+
+/// The first to come in this run of the machine notes how far UTC is ahead of its clock: whatever is done to UTC later,
+/// a later run can tell when these records were made. Where it cannot be written, nothing is lost yet.
+fn noteBoot() void {
+    const file = &journal.file;
+    if (file.reader.offsets.contains(file.reader.boot)) return;
+    const now = clock();
+    var maker: format.FrameMaker = .{};
+    var frame: std.ArrayList(u8) = .empty;
+    defer frame.deinit(allocator);
+    maker.finish(file.generation, file.end, now, &frame);
+    _ = file.append(frame.items);
+    file.reader.learn(now);
 }
 
 /// Writes what is left to write.

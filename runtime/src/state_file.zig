@@ -1,7 +1,8 @@
 //! A state file in use: found or made, locked, read, appended to, rewritten (docs/state-file.md).
 //!
 //! Whoever appends holds the lock, has read all that stands before, and makes the frame durable before it lets the lock
-//! go. So at most the last frame of a file can be one that nobody was promised; only that one is ever cut.
+//! go. So at most the last frame of a file can be one that nobody was promised; only what is not known to be durable is
+//! ever cut: that frame, and the one before when another process wrote it.
 
 const std = @import("std");
 const allocator = @import("allocator.zig").runtime;
@@ -31,6 +32,8 @@ pub const StateFile = struct {
     end: u64 = 0,
     size: u64 = 0,
     mark: format.Mark = undefined,
+    /// So far it is durable for certain. What others appended may not be: they can have died before their sync.
+    durable: u64 = 0,
     rewrite_at: u64 = 0,
     reader: state_reader.Reader = .{},
     /// Nothing helps but starting anew.
@@ -162,6 +165,7 @@ pub const StateFile = struct {
             file.identity = head.identity;
             file.generation = head.generation;
             file.end = 0;
+            file.durable = 0;
         }
         return null;
     }
@@ -252,7 +256,7 @@ pub const StateFile = struct {
     /// Appends a frame and makes it durable; the file is as it was when that cannot be done. Everything before is read.
     pub fn append(file: *StateFile, frame: []const u8) ?Problem {
         assert(file.end == file.size and frame.len > 0);
-        const mark: format.Mark = .make(file.generation, file.mark.sequence + 1, file.end);
+        const mark: format.Mark = .make(file.generation, file.mark.sequence + 1, @max(file.durable, file.mark.end));
         for ([_][]const u8{ frame, std.mem.asBytes(&mark) }, [_]u64{ file.end, mark.offset() }) |bytes, at| {
             const written = storage.active.write(file.handle, at, bytes);
             if (written == bytes.len) continue;
@@ -269,6 +273,7 @@ pub const StateFile = struct {
         file.mark = mark;
         file.end += frame.len;
         file.size = file.end;
+        file.durable = file.end;
         return null;
     }
 
@@ -373,6 +378,7 @@ pub const StateFile = struct {
         file.mark = .make(file.generation, 1, length);
         file.end = length;
         file.size = length;
+        file.durable = length;
         file.rewrite_at = 2 * length + rewrite_length_min;
         _ = storage.active.status(handle, "", &file.status);
         table.numbered.clearRetainingCapacity();

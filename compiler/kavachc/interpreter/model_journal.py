@@ -7,6 +7,7 @@ recorded is taken back, the news are read, and each call is checked again.
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -73,12 +74,23 @@ class Journal:
         self._file.open()
         try:
             self._file.read(self._now())
+            self._note_boot()
             if windows.saw_other_boot or self._file.wants_rewriting:
                 self._file.rewrite(self._now(), ledger.pinned)
         finally:
             self._file.release()
         self._say_cut()
         self._say_changes()
+
+    def _note_boot(self) -> None:
+        """The first to come in this run of the machine notes how far UTC is ahead of its clock: whatever is done to UTC
+        later, a later run can tell when these records were made. Where it cannot be written, nothing is lost yet."""
+        windows = self._ledger.windows
+        if windows.boot not in windows.offsets:
+            now = self._now()
+            with contextlib.suppress(StateProblem):
+                self._file.append(Frame(now))
+            windows.learn(now)
 
     def stop(self) -> None:
         """Writes what is left to write."""

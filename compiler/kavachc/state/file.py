@@ -1,7 +1,8 @@
 """A state file in use, in plain Python: found or made, locked, read, appended to, rewritten (docs/state-file.md).
 
 Whoever appends holds the lock, has read all that stands before, and makes the frame durable before it lets the lock go.
-So at most the last frame of a file can be one that nobody was promised; only that one is ever cut.
+So at most the last frame of a file can be one that nobody was promised; only what is not known to be durable is ever
+cut: that frame, and the one before when another process wrote it.
 """
 
 from __future__ import annotations
@@ -58,6 +59,8 @@ class StateFile:
         self._identity = identity or os.urandom(16)
         self._handle = -1
         self._mark = Mark(0, 0)
+        # So far it is durable for certain. What others appended may not be: they can have died before their sync.
+        self._durable = 0
         self._rewrite_at = 0
         self._status: Status | None = None
 
@@ -163,6 +166,7 @@ class StateFile:
             self._sync_folder()
             self.is_reread = self.generation > 0
             self._identity, self.generation, self.end = head.identity, head.generation, 0
+            self._durable = 0
         return True
 
     # Reading.
@@ -227,7 +231,7 @@ class StateFile:
         """Appends a frame and makes it durable; the file is as it was when that cannot be done."""
         assert self.end == self.size, "everything before has been read"
         data = frame.data(self.generation, self.end)
-        mark = Mark(self._mark.sequence + 1, self.end)
+        mark = Mark(self._mark.sequence + 1, max(self._durable, self._mark.end))
         try:
             self._disk.write(self._handle, self.end, data)
             self._disk.write(self._handle, mark.offset, mark.data(self.generation))
@@ -247,7 +251,7 @@ class StateFile:
             raise self._fail(StateProblem("not_durable", error.errno or 0)) from None
         self._mark = mark
         self.end += len(data)
-        self.size = self.end
+        self.size = self._durable = self.end
 
     def close(self) -> None:
         """With the lock, at the end of a run: everything up to here is durable."""
@@ -350,7 +354,7 @@ class StateFile:
         self._handle = handle
         self.generation += 1
         self._mark = Mark(1, length)
-        self.end = self.size = length
+        self.end = self.size = self._durable = length
         self._rewrite_at = 2 * length + REWRITE_BYTES_MIN
         windows = self.windows
         windows.saw_other_boot = False
