@@ -17,7 +17,6 @@ pub const table: abi.Host = .{
     .read_file = readFile,
     .write_file = writeFile,
     .exit = exit,
-    .file = @import("native_files.zig").file,
 };
 
 /// `NAME=value` entries, ended by null: set by the start code, empty in a shared library.
