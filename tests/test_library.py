@@ -4,16 +4,25 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from ctypes import POINTER, Structure, byref, c_double, c_int32, c_int64
+from typing import Any
 
 import pytest
 from conftest import ROOT
+from hypothesis import given
+from hypothesis import strategies as st
+from kavachc.backend.runtime_build import runtime_library
+from kavachc.bindings import abi
+from kavachc.bindings.descriptors import read_text
+from kavachc.bindings.library import load_library
 from kavachc.interpreter import case_table
 from kavachc.interpreter.library import CHANGES
 from kavachc.interpreter.library import LIBRARY as COMPUTED
+from kavachc.interpreter.values import ABSENT, Present
 from kavachc.ir import library as ir_library
 from kavachc.ir.library import LIBRARY, LibraryEntry
 from kavachc.ir.runtime_calls import LIBRARY_CALLS
-from kavachc.ir.types import Address, Array, IrType, Optional
+from kavachc.ir.types import INT, STRING, Address, Array, IrType, Optional, Tuple
 from kavachc.library_page import library_page
 from kavachc.lower.types import lower_type
 from kavachc.semantics.builtins import BUILTINS, Builtin
@@ -56,7 +65,9 @@ def test_the_entry_has_the_types_of_its_row(entry: LibraryEntry) -> None:
     if row.mutates:
         owner = [Address(owner[0])]
     assert list(entry.parameters) == owner + [of_row(type_) for _, type_ in row.parameters]
-    if row.error is None:
+    if row.error == "FileError":
+        assert entry.result == Tuple((INT, STRING))
+    else:
         assert entry.result == of_row(row.result)
 
 
@@ -90,3 +101,84 @@ def test_cases_are_those_of_unicode() -> None:
         character = chr(code)
         for made, table in ((character.upper(), upper), (character.lower(), lower)):
             assert table.get(code, code) == (ord(made) if len(made) == 1 else code), hex(code)
+
+
+# The runtime's functions against the interpreter's, called through ctypes.
+
+NATIVE = load_library(runtime_library())
+TEXTS = st.text(
+    alphabet=st.one_of(st.sampled_from("ab,- \t\r\n09.eE+_\u0131\u017f\u212a€😀\u2003\u0301"), st.characters()),
+    max_size=12,
+)
+
+
+def _string(text: str) -> Any:
+    content = text.encode()
+    return NATIVE.kv_string_new(content, len(content))
+
+
+class _OptionalInt(Structure):
+    _fields_ = (("is_there", c_int32), ("value", c_int64))
+
+
+class _OptionalFloat(Structure):
+    _fields_ = (("is_there", c_int32), ("value", c_double))
+
+
+def _text_of(key: str, *arguments: Any, place: bool = False) -> str:
+    entry = getattr(NATIVE, LIBRARY[key].symbol)
+    entry.restype = POINTER(abi.String)
+    given = [_string(item) if isinstance(item, str) else c_int64(item) for item in arguments]
+    return read_text(entry(*given, *((b"", c_int64(0)) if place else ())))
+
+
+def _optional_of(key: str, kind: type[Any], *arguments: str) -> Any:
+    out = kind()
+    entry = getattr(NATIVE, LIBRARY[key].symbol)
+    entry.restype = None
+    entry(*map(_string, arguments), byref(out))
+    return Present(out.value) if out.is_there else ABSENT
+
+
+def _same(left: Any, right: Any) -> bool:
+    if isinstance(left, Present) and isinstance(right, Present):
+        return repr(left.value) == repr(right.value)
+    return left is right
+
+
+@pytest.mark.parametrize("key", ["string.to_upper", "string.to_lower"])
+def test_every_character_has_the_same_case_in_both(key: str) -> None:
+    text = "".join(chr(code) for code in range(0x110000) if not 0xD800 <= code <= 0xDFFF)
+    assert _text_of(key, text) == COMPUTED[key](text)
+
+
+def test_the_same_characters_are_space_in_both() -> None:
+    for code in range(0x110000):
+        if not 0xD800 <= code <= 0xDFFF and (code < 0x3100 or code % 97 == 0):
+            assert _text_of("string.trim", chr(code)) == COMPUTED["string.trim"](chr(code)), hex(code)
+
+
+@given(TEXTS, TEXTS, TEXTS)
+def test_texts_are_worked_on_alike(text: str, part: str, other: str) -> None:
+    for key in ("string.trim", "string.reverse", "string.to_upper", "string.to_lower"):
+        assert _text_of(key, text) == COMPUTED[key](text)
+    assert _same(_optional_of("string.index_of", _OptionalInt, text, part), COMPUTED["string.index_of"](text, part))
+    if part:
+        replaced = COMPUTED["string.replace"](text, part, other)
+        assert _text_of("string.replace", text, part, other, place=True) == replaced
+    middle = len(text) // 2
+    assert _text_of("string.slice", text, middle, len(text), place=True) == text[middle:]
+
+
+@given(st.one_of(TEXTS, st.from_regex(r"[+-]?[0-9]{1,22}(\.[0-9]{1,20})?([eE][+-]?[0-9]{1,3})?", fullmatch=True)))
+def test_numbers_are_read_alike(text: str) -> None:
+    assert _same(_optional_of("string.to_int", _OptionalInt, text), COMPUTED["string.to_int"](text))
+    assert _same(_optional_of("string.to_float", _OptionalFloat, text), COMPUTED["string.to_float"](text))
+
+
+@given(st.floats())
+def test_floats_are_rounded_alike(value: float) -> None:
+    for key in ("float.floor", "float.ceil", "float.round", "float.trunc", "float.sqrt", "float.abs"):
+        entry = getattr(NATIVE, LIBRARY[key].symbol)
+        entry.restype, entry.argtypes = c_double, (c_double,)
+        assert repr(entry(value)) == repr(COMPUTED[key](value)), key

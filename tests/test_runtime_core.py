@@ -22,6 +22,7 @@ from kavachc.bindings import abi
 from kavachc.bindings.host import Host, HostTable
 from kavachc.bindings.kept import Kept
 from kavachc.bindings.library import load_library
+from kavachc.ir.runtime_calls import LIBRARY_CALLS
 
 LIBRARY = load_library(runtime_library())
 KEPT = Kept()
@@ -79,7 +80,7 @@ def test_the_header_declares_what_the_library_exports() -> None:
     header = re.sub(r"/\*.*?\*/", " ", (ROOT / "runtime/include/kavach.h").read_text(), flags=re.DOTALL)
     declared = set(re.findall(r"^[\w][\w \*]*?(kv_\w+)\([^)]*\);", header, flags=re.MULTILINE))
     exported = {name for name in exported_names(str(runtime_library())) if name.startswith("kv_")}
-    assert exported == declared
+    assert exported == declared | set(LIBRARY_CALLS)  # Those of the library have a table of their own.
 
 
 def test_an_unknown_target_is_named() -> None:

@@ -99,7 +99,9 @@ def run(
     level: int,
 ) -> None:
     """Compile FILE and run it in this process."""
-    _leave(_checked(file, output).run(RunOptions(dry_run, virtual_time, test_model, report, state_file), level))
+    _leave(
+        _checked(file, output).run(RunOptions(dry_run, virtual_time, test_model, report, state_file, arguments), level)
+    )
 
 
 @cli.command()
@@ -120,7 +122,11 @@ def interp(
     host: HostKind,
 ) -> None:
     """Interpret FILE; `--host` chooses the plain-Python runtime or the native one. -O changes nothing here."""
-    _leave(_checked(file, output).interpret(RunOptions(dry_run, virtual_time, test_model, report, state_file), host))
+    _leave(
+        _checked(file, output).interpret(
+            RunOptions(dry_run, virtual_time, test_model, report, state_file, arguments), host
+        )
+    )
 
 
 @cli.command()

@@ -118,7 +118,7 @@ def _run_binary(engine: Engine, binary: Path, options: RunOptions, time_limit_s:
     environment.update(options.environment())
     try:
         done = subprocess.run(
-            [*emulator, str(binary)],
+            [*emulator, str(binary), *options.arguments],
             env=environment,
             stdin=subprocess.DEVNULL,
             capture_output=True,

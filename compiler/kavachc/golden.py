@@ -5,6 +5,7 @@
                                        state-file:PATH for one that cannot be made
     runs: 2                            run so often on one state file: what comes out one after another, status and
                                        report of the last
+    arguments: a b                     the program's
     functions: half, main              [ir] and [opt] hold only these
     [source]
     fn main() { print("a") }
@@ -28,7 +29,7 @@ from kavachc.options import RunOptions
 
 SECTIONS = ("source", "model", "out", "err", "errors", "warnings", "exit", "ir", "opt", "typed", "report")
 STATE_FILE = "windows.state"
-HEADER_KEYS = ("shows", "options", "runs", "functions", "note")
+HEADER_KEYS = ("shows", "options", "arguments", "runs", "functions", "note")
 OPTION_WORDS = ("dry-run", "virtual-time", "state-file")
 FILE_SECTION = "[file "
 
@@ -67,6 +68,7 @@ class Golden:
             virtual_time="virtual-time" in self.option_words,
             test_model=model_path,
             state_file=self.state_file,
+            arguments=tuple(self.header.get("arguments", "").split()),
         )
 
     def stage_text(self, emitted: str) -> str:

@@ -15,6 +15,7 @@ class RunOptions:
     test_model: str | None = None
     report: str | None = None
     state_file: str | None = None
+    arguments: tuple[str, ...] = ()
 
     def environment(self) -> dict[str, str]:
         """The variables that tell a built binary the same."""

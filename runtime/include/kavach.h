@@ -105,6 +105,10 @@ void kv_map_remove(kv_map **slot, const kv_type *type, const void *key);
 typedef enum kv_map_part { KV_KEYS = 0, KV_VALUES = 1, KV_ENTRIES = 2 } kv_map_part;
 kv_array *kv_map_list(const kv_type *type, const kv_map *map, const kv_type *element, int32_t part); /* entries: pairs */
 
+/* ---- The library: kv_lib_… entries, declared by the rows of compiler/kavachc/ir/library.py. Each takes its operands, borrowed
+ *      (what is no word, and an array that it changes, by address), the kv_type of its type variable if it has one, the address
+ *      for its result if that is no word, and the place of its panic (bytes and length) if it panics. ---- */
+
 /* ---- Errors and panics ---- */
 kv_error *kv_error_new(const kv_type *type, const void *payload /* consumes */);
 _Noreturn void kv_panic(const uint8_t *message, int64_t message_length, const uint8_t *place, int64_t place_length);
@@ -173,6 +177,8 @@ bool kv_ask(int64_t agent, const kv_type *type, const kv_string *prompt, kv_answ
 void kv_decode(const kv_type *type, const kv_string *json, void *out); /* json that kv_ask answered; the value is owned */
 
 /* ---- The host: everything the runtime needs from outside ---- */
+typedef enum kv_file_operation { KV_READ = 0, KV_WRITE = 1, KV_APPEND = 2, KV_EXISTS = 3 } kv_file_operation;
+typedef enum kv_file_status { KV_FILE_OK = 0, KV_FILE_NOT_FOUND = 1, KV_FILE_NOT_ALLOWED = 2, KV_FILE_NOT_TEXT = 3, KV_FILE_OTHER = 4 } kv_file_status;
 typedef struct kv_host {
   void *context;
   bool (*write)(void *context, int32_t descriptor, const uint8_t *bytes, int64_t length); /* all of it; false: it failed */
@@ -186,6 +192,9 @@ typedef struct kv_host {
   bool (*read_file)(void *context, const uint8_t *path, int64_t length, kv_text_view *out); /* for the test model */
   bool (*write_file)(void *context, const uint8_t *path, int64_t path_length, const uint8_t *bytes, int64_t length); /* for the report */
   void (*exit)(void *context, int32_t status);   /* does not return */
+  /* operation: a kv_file_operation; `bytes` is what is written. A kv_file_status; `out` is what was read, or for KV_FILE_OTHER
+   * the reason, valid until the next call. NULL: the native ones. */
+  int32_t (*file)(void *context, int32_t operation, const uint8_t *path, int64_t path_length, const uint8_t *bytes, int64_t length, kv_text_view *out);
   void *send;                                    /* one model request over HTTP: the AI issue fills it in; NULL until then */
 } kv_host;
 
@@ -194,6 +203,8 @@ typedef struct kv_options {
   kv_text_view test_model;                       /* a path, bytes NULL for none */
   kv_text_view report;                           /* a path to write the report to at exit (live blocks, ledger), bytes NULL for none */
   kv_text_view state_file;                       /* the path of the state file (docs/state-file.md), bytes NULL for none */
+  const kv_text_view *arguments;                 /* of the program; NULL: a standalone binary's own */
+  int64_t argument_count;
 } kv_options;
 
 /* ---- The program: emitted by the compiler as `kv_program`; the standalone start code runs it ---- */

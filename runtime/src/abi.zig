@@ -332,8 +332,12 @@ pub const Host = extern struct {
     read_file: LookUp,
     write_file: *const fn (?*anyopaque, [*]const u8, i64, [*]const u8, i64) callconv(.c) bool,
     exit: *const fn (?*anyopaque, i32) callconv(.c) void,
+    file: ?*const fn (?*anyopaque, i32, [*]const u8, i64, [*]const u8, i64, *TextView) callconv(.c) i32 = null,
     send: ?*anyopaque = null,
 };
+
+pub const FileOperation = enum(i32) { read = 0, write = 1, append = 2, exists = 3, _ };
+pub const FileStatus = enum(i32) { ok = 0, not_found = 1, not_allowed = 2, not_text = 3, other = 4 };
 
 pub const Options = extern struct {
     dry_run: i32 = 0,
@@ -341,6 +345,8 @@ pub const Options = extern struct {
     test_model: TextView = .{},
     report: TextView = .{},
     state_file: TextView = .{},
+    arguments: ?[*]const TextView = null,
+    argument_count: i64 = 0,
 };
 
 pub const PartFn = *const fn (moment: i32) callconv(.c) void;
@@ -392,7 +398,7 @@ comptime {
     check(Limit, 32, .{ .rules = 16, .rule_count = 24 });
     check(Agent, 72, .{ .model_name = 16, .max_tokens = 32, .provider = 40, .asks_under_way = 44, .mode = 48, .ai_limit = 52, .limits = 56, .limit_count = 64 });
     check(Answer, 24, .{ .status = 8, .text = 16 });
-    check(Host, 96, .{ .write = 8, .is_terminal = 16, .monotonic_ns = 24, .utc_ns = 32, .random = 40, .sleep = 48, .environment = 56, .read_file = 64, .write_file = 72, .exit = 80, .send = 88 });
-    check(Options, 56, .{ .virtual_time = 4, .test_model = 8, .report = 24, .state_file = 40 });
+    check(Host, 104, .{ .write = 8, .is_terminal = 16, .monotonic_ns = 24, .utc_ns = 32, .random = 40, .sleep = 48, .environment = 56, .read_file = 64, .write_file = 72, .exit = 80, .file = 88, .send = 96 });
+    check(Options, 72, .{ .virtual_time = 4, .test_model = 8, .report = 24, .state_file = 40, .arguments = 56, .argument_count = 64 });
     check(Program, 56, .{ .@"resume" = 8, .call_depth = 16, .agents = 24, .agent_count = 32, .ledger_part = 40, .model_part = 48 });
 }

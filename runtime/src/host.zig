@@ -9,6 +9,8 @@ const native = @import("native.zig");
 pub var table: abi.Host = native.table;
 pub var options: abi.Options = .{};
 pub var program: ?*const abi.Program = null;
+/// The state of the program's random numbers, null until the first is asked for.
+pub var generator: ?u64 = null;
 
 const stdout_descriptor = 1;
 const stderr_descriptor = 2;
@@ -28,6 +30,7 @@ pub fn begin(new_program: *const abi.Program, new_table: *const abi.Host, new_op
     table = new_table.*;
     options = new_options.*;
     program = new_program;
+    generator = null;
     output.used = 0;
     output.by_line = table.is_terminal(table.context, stdout_descriptor);
     is_stopping = false;

@@ -37,7 +37,7 @@ fn write(_: ?*anyopaque, descriptor: i32, bytes: [*]const u8, length: i64) callc
     return writeAll(descriptor, bytes[0..@intCast(length)]);
 }
 
-fn writeAll(descriptor: i32, text: []const u8) bool {
+pub fn writeAll(descriptor: i32, text: []const u8) bool {
     var rest = text;
     while (rest.len > 0) {
         const result = linux.write(descriptor, rest.ptr, rest.len);
@@ -109,10 +109,10 @@ pub fn variable(name: []const u8) ?[]const u8 {
     return null;
 }
 
-const path_length_max = 4096;
+pub const path_length_max = 4096;
 
 /// The path as the kernel wants it, null when it is too long or holds a zero byte.
-fn terminated(buffer: *[path_length_max]u8, path: []const u8) ?[*:0]const u8 {
+pub fn terminated(buffer: *[path_length_max]u8, path: []const u8) ?[*:0]const u8 {
     if (path.len >= buffer.len or std.mem.findScalar(u8, path, 0) != null) return null;
     @memcpy(buffer[0..path.len], path);
     buffer[path.len] = 0;
@@ -120,7 +120,7 @@ fn terminated(buffer: *[path_length_max]u8, path: []const u8) ?[*:0]const u8 {
 }
 
 /// A file of this size or more, such as one without an end (`/dev/zero`), cannot be read.
-const file_size_max = 256 << 20;
+pub const file_size_max = 256 << 20;
 
 fn readFile(_: ?*anyopaque, path: [*]const u8, length: i64, out: *abi.TextView) callconv(.c) bool {
     out.* = .init(contentOf(path[0..@intCast(length)]) orelse return false);
@@ -162,7 +162,7 @@ fn unmapped(content: []u8) ?[]const u8 {
     return null;
 }
 
-fn mapPages(length: usize) ?[]u8 {
+pub fn mapPages(length: usize) ?[]u8 {
     const address = linux.mmap(null, length, .{ .READ = true, .WRITE = true }, .{ .TYPE = .PRIVATE, .ANONYMOUS = true }, -1, 0);
     if (linux.errno(address) != .SUCCESS) return null;
     return @as([*]u8, @ptrFromInt(address))[0..length];

@@ -33,7 +33,7 @@ pub fn nextRandom() u64 {
     return if (host.options.virtual_time != 0) splitMix64(&virtual_state) else host.random();
 }
 
-fn splitMix64(state: *u64) u64 {
+pub fn splitMix64(state: *u64) u64 {
     state.* +%= 0x9e3779b97f4a7c15;
     var mixed = state.*;
     mixed = (mixed ^ (mixed >> 30)) *% 0xbf58476d1ce4e5b9;

@@ -15,6 +15,7 @@ comptime {
     _ = @import("library_array.zig");
     _ = @import("library_number.zig");
     _ = @import("library_string.zig");
+    _ = @import("library_world.zig");
     _ = @import("map.zig");
     _ = @import("memory.zig");
     _ = @import("panic.zig");

@@ -67,6 +67,7 @@ class LoadedProgram:
             test_model=options.test_model,
             report=options.report,
             state_file=options.state_file,
+            arguments=options.arguments,
         )
         program = abi.Program.from_address(self.program_address)
         statuses: list[int] = []

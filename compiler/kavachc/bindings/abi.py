@@ -87,6 +87,21 @@ class MapPart(IntEnum):
     ENTRIES = 2
 
 
+class FileOperation(IntEnum):
+    READ = 0
+    WRITE = 1
+    APPEND = 2
+    EXISTS = 3
+
+
+class FileStatus(IntEnum):
+    FILE_OK = 0
+    FILE_NOT_FOUND = 1
+    FILE_NOT_ALLOWED = 2
+    FILE_NOT_TEXT = 3
+    FILE_OTHER = 4
+
+
 class Moment(IntEnum):
     """Of the program, for its parts; the header has no name for it."""
 
@@ -227,6 +242,7 @@ RandomFunction = CFUNCTYPE(c_uint64, c_void_p)
 SleepFunction = CFUNCTYPE(None, c_void_p, c_int64)
 LookUpFunction = CFUNCTYPE(c_bool, c_void_p, c_void_p, c_int64, POINTER(TextView))
 WriteFileFunction = CFUNCTYPE(c_bool, c_void_p, c_void_p, c_int64, c_void_p, c_int64)
+FileFunction = CFUNCTYPE(c_int32, c_void_p, c_int32, c_void_p, c_int64, c_void_p, c_int64, POINTER(TextView))
 ExitFunction = CFUNCTYPE(None, c_void_p, c_int32)
 
 
@@ -243,6 +259,7 @@ class Host(Structure):
         ("read_file", LookUpFunction),
         ("write_file", WriteFileFunction),
         ("exit", ExitFunction),
+        ("file", FileFunction),
         ("send", c_void_p),
     )
 
@@ -254,6 +271,8 @@ class Options(Structure):
         ("test_model", TextView),
         ("report", TextView),
         ("state_file", TextView),
+        ("arguments", POINTER(TextView)),
+        ("argument_count", c_int64),
     )
 
 
@@ -308,6 +327,8 @@ ENUMERATIONS: Final[dict[str, type[IntEnum]]] = {
     "kv_provider": Provider,
     "kv_answer_kind": AnswerKind,
     "kv_map_part": MapPart,
+    "kv_file_operation": FileOperation,
+    "kv_file_status": FileStatus,
 }
 
 _type = POINTER(Type)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from kavachc.bindings import abi
+from kavachc.bindings.files import file_operation
 from kavachc.bindings.kept import Kept
 
 _STATUS_HOST_FAILED = 70
@@ -72,6 +73,9 @@ class Host:
             return False
         return True
 
+    def file(self, operation: int, path: bytes, content: bytes) -> tuple[int, bytes]:
+        return file_operation(operation, path, content)
+
     def exit(self, status: int) -> None:
         """Ends the process at once: native frames stand between here and any Python that could catch an exception."""
         sys.stdout.flush()
@@ -97,6 +101,7 @@ class HostTable:
         self._on_failure = on_failure
         # What lookups gave stays valid: the runtime keeps pointers into it.
         self._kept = Kept()
+        self._kept_file = Kept()
         guard = self.guard
         self.table = abi.Host(
             None,
@@ -110,6 +115,7 @@ class HostTable:
             abi.LookUpFunction(self._look_up(host.read_file)),
             abi.WriteFileFunction(guard(False, self._write_file)),
             abi.ExitFunction(guard(None, lambda _, status: host.exit(status))),
+            abi.FileFunction(guard(int(abi.FileStatus.FILE_NOT_ALLOWED), self._file)),
             None,
         )
 
@@ -127,6 +133,13 @@ class HostTable:
 
     def _write_file(self, _: Any, path: int, path_length: int, content: int, length: int) -> bool:
         return self.host.write_file(_bytes(path, path_length), _bytes(content, length))
+
+    def _file(self, _: Any, operation: int, path: int, path_length: int, at: int, length: int, out: Any) -> int:
+        status, content = self.host.file(operation, _bytes(path, path_length), _bytes(at, length))
+        # What was read before is no longer looked at.
+        self._kept_file = Kept()
+        out[0] = self._kept_file.text(content)
+        return int(status)
 
     def _look_up(self, find: Callable[[bytes], bytes | None]) -> Callable[..., bool]:
         def look_up(_: Any, at: int, length: int, out: Any) -> bool:

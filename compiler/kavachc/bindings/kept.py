@@ -44,6 +44,13 @@ class Kept:
         test_model: str | bytes | None = None,
         report: str | bytes | None = None,
         state_file: str | bytes | None = None,
+        arguments: Sequence[str] = (),
     ) -> abi.Options:
         paths = (self.text(test_model), self.text(report), self.text(state_file))
-        return abi.Options(int(dry_run), int(virtual_time), *paths)
+        return abi.Options(
+            int(dry_run),
+            int(virtual_time),
+            *paths,
+            self.table(abi.TextView, [self.text(item) for item in arguments]),
+            len(arguments),
+        )

@@ -7,8 +7,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from kavachc.bindings.abi import FileOperation
 from kavachc.interpreter.frames import Steps
-from kavachc.interpreter.host import Host, Outcome
+from kavachc.interpreter.host import Outcome
 from kavachc.interpreter.show import show
 from kavachc.interpreter.signals import Fails
 from kavachc.interpreter.values import ABSENT, ArrayValue, Present, TupleValue, Value, key_of, variant
@@ -21,41 +22,41 @@ Types = tuple[Type, ...]
 Values = list[Value]
 
 
-def _print(host: Host, types: Types, values: Values) -> None:
-    host.print_line(show(values[0], types[0]))
+def _print(evaluator: Evaluator, types: Types, values: Values) -> None:
+    evaluator.host.print_line(show(values[0], types[0]))
 
 
-def _map_len(_host: Host, _types: Types, values: Values) -> int:
+def _map_len(_evaluator: Evaluator, _types: Types, values: Values) -> int:
     return len(values[0].items)
 
 
-def _map_get(_host: Host, _types: Types, values: Values) -> Value:
+def _map_get(_evaluator: Evaluator, _types: Types, values: Values) -> Value:
     held = values[0].items.get(key_of(values[1]))
     return ABSENT if held is None else Present(held[1])
 
 
-def _map_contains(_host: Host, _types: Types, values: Values) -> bool:
+def _map_contains(_evaluator: Evaluator, _types: Types, values: Values) -> bool:
     return key_of(values[1]) in values[0].items
 
 
-def _map_keys(_host: Host, _types: Types, values: Values) -> ArrayValue:
+def _map_keys(_evaluator: Evaluator, _types: Types, values: Values) -> ArrayValue:
     return ArrayValue([key for key, _ in values[0].items.values()])
 
 
-def _map_values(_host: Host, _types: Types, values: Values) -> ArrayValue:
+def _map_values(_evaluator: Evaluator, _types: Types, values: Values) -> ArrayValue:
     return ArrayValue([value for _, value in values[0].items.values()])
 
 
-def _map_entries(_host: Host, _types: Types, values: Values) -> ArrayValue:
+def _map_entries(_evaluator: Evaluator, _types: Types, values: Values) -> ArrayValue:
     return ArrayValue([TupleValue(pair) for pair in values[0].items.values()])
 
 
-def _task_cancel(host: Host, _types: Types, values: Values) -> None:
-    host.cancel(values[0])
+def _task_cancel(evaluator: Evaluator, _types: Types, values: Values) -> None:
+    evaluator.host.cancel(values[0])
 
 
-def _time_now(host: Host, _types: Types, _values: Values) -> int:
-    return host.now()
+def _time_now(evaluator: Evaluator, _types: Types, _values: Values) -> int:
+    return evaluator.host.now()
 
 
 def _time_sleep(evaluator: Evaluator, values: Values) -> Steps:
@@ -71,8 +72,25 @@ def _task_wait(evaluator: Evaluator, values: Values) -> Steps:
     raise Fails(outcome.value if outcome.status == "failed" else variant(evaluator.program.task_error, "Cancelled"))
 
 
-# Rows that neither wait nor write: (host, the arguments' types, the arguments).
-AT_ONCE: dict[str, Callable[[Host, Types, Values], Value]] = {
+def _file(operation: FileOperation) -> Callable[[Evaluator, Types, Values], Value]:
+    def perform(evaluator: Evaluator, _types: Types, values: Values) -> Value:
+        read = evaluator.world.file(operation, evaluator.program.file_error, *values)
+        return read if operation == FileOperation.READ else None
+
+    return perform
+
+
+# Rows that neither wait nor write: (evaluator, the arguments' types, the arguments).
+AT_ONCE: dict[str, Callable[[Evaluator, Types, Values], Value]] = {
+    "env.get": lambda evaluator, _, values: evaluator.world.variable(*values),
+    "env.args": lambda evaluator, _, _values: evaluator.world.arguments(),
+    "random.int": lambda evaluator, _, values: evaluator.world.random_int(*values),
+    "random.float": lambda evaluator, _, _values: evaluator.world.random_float(),
+    "random.seed": lambda evaluator, _, values: evaluator.world.seed(*values),
+    "files.read": _file(FileOperation.READ),
+    "files.write": _file(FileOperation.WRITE),
+    "files.append": _file(FileOperation.APPEND),
+    "files.exists": lambda evaluator, _, values: evaluator.world.exists(*values),
     "print": _print,
     "map.len": _map_len,
     "map.get": _map_get,

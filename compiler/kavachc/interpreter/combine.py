@@ -99,9 +99,9 @@ def _arithmetic(evaluator: Evaluator, node: typed.ArithmeticOperation, _frame: F
 
 def _builtin(evaluator: Evaluator, node: typed.CallBuiltin, frame: Frame, values: Values) -> Value:
     key = node.builtin.key
-    if key not in LIBRARY:
-        return AT_ONCE[key](evaluator.host, tuple(frame.type(argument.type) for argument in node.arguments), values)
     try:
+        if key not in LIBRARY:
+            return AT_ONCE[key](evaluator, tuple(frame.type(argument.type) for argument in node.arguments), values)
         result = LIBRARY[key](*values)
     except Panics as panic:
         raise KavachPanic(str(panic), node.span) from None

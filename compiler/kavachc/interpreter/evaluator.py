@@ -15,6 +15,7 @@ from kavachc.interpreter.frames import Frame, Steps
 from kavachc.interpreter.host import Host
 from kavachc.interpreter.places import may_hold_array
 from kavachc.interpreter.values import Value
+from kavachc.interpreter.world import World
 from kavachc.semantics import typed_ast as typed
 from kavachc.semantics.types import CapabilityType, RecordType
 from kavachc.source import Span
@@ -31,8 +32,9 @@ class Plan(NamedTuple):
 class Evaluator:
     """Evaluates one program against one host."""
 
-    def __init__(self, program: typed.Program, host: Host) -> None:
+    def __init__(self, program: typed.Program, host: Host, arguments: tuple[str, ...] = ()) -> None:
         self.program = program
+        self.world: World = World(arguments)
         self.host = host
         self.implementations: dict[tuple[RecordType, CapabilityType], typed.Implementation] = {
             (item.record, item.capability): item for item in program.implementations

@@ -33,10 +33,10 @@ AskSteps: TypeAlias = Generator[None, None, Answer]
 
 
 class SplitMix64:
-    """The random numbers of virtual time (spec 8.4.jitter)."""
+    """The random numbers of virtual time (spec 8.4.jitter), and those of a program (10.random)."""
 
-    def __init__(self) -> None:
-        self._state = 0
+    def __init__(self, seed: int = 0) -> None:
+        self._state = seed
 
     def __call__(self) -> int:
         mask = 2**64 - 1

@@ -264,6 +264,7 @@ class NativeHost:
             test_model=self._options.test_model,
             report=self._options.report,
             state_file=self._options.state_file,
+            arguments=self._options.arguments,
         )
         return int(library.kv_run(byref(table), byref(self._callbacks.table), byref(options)))
 

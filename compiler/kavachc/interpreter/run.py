@@ -43,11 +43,11 @@ def interpret(
         assert library is not None, "the native host needs the runtime"
         return native_host(program, options, shown, library)
 
-    return with_large_stack(lambda: _reporting(lambda: _run(program, host()), shown))
+    return with_large_stack(lambda: _reporting(lambda: _run(program, host(), options.arguments), shown))
 
 
-def _run(program: Program, host: Host) -> int:
-    evaluator = Evaluator(program, host)
+def _run(program: Program, host: Host, arguments: tuple[str, ...]) -> int:
+    evaluator = Evaluator(program, host, arguments)
     return host.run(run_steps(function_body(evaluator, program.main, Frame())))
 
 

@@ -168,6 +168,16 @@ _ROWS = (
     _row("array.insert", _CHANGED, INT, T, NOTHING, panics=True),
     _row("array.remove_at", _CHANGED, INT, T, panics=True),
     _row("array.clear", _CHANGED, NOTHING),
+    # What needs the host. Of a file: a kv_file_status, and what was read or the reason.
+    _row("env.get", STRING, Optional(STRING)),
+    _row("env.args", _STRINGS),
+    _row("random.int", INT, INT, INT, panics=True),
+    _row("random.float", FLOAT),
+    _row("random.seed", INT, NOTHING),
+    _row("files.read", STRING, Tuple((INT, STRING))),
+    _row("files.write", STRING, STRING, Tuple((INT, STRING))),
+    _row("files.append", STRING, STRING, Tuple((INT, STRING))),
+    _row("files.exists", STRING, BOOL),
 )
 LIBRARY: dict[str, LibraryEntry] = {row.key: row for row in _ROWS}
 

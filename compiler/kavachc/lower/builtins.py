@@ -84,8 +84,42 @@ def _of_map(op: str) -> Lowering:
     return lower
 
 
+def _file(key: str, *, gives_text: bool) -> Lowering:
+    """The call gives a status and a text; each other status is a variant of FileError, in their order."""
+
+    def lower(state: FunctionLowering, operands: list[Value], fails: Failure | None) -> Value:
+        assert fails is not None, "a file can fail"
+        build = state.build
+        file_error = state.program.source.file_error
+        made = build.emit("builtin", *operands, attributes=(key,))
+        status = build.record_get(made, 0)
+        text = build.copy(build.record_get(made, 1))
+        build.release(made)
+        ended = build.new_block("file.ended")
+        blocks = [build.new_block(f"file.{variant.name}") for variant in file_error.variants]
+        build.switch(status, [(OK, ended), *enumerate(blocks[:-1], start=1)], blocks[-1])
+        for index, (variant, block) in enumerate(zip(file_error.variants, blocks, strict=True)):
+            state.start(block)
+            fields = [build.copy(operands[0])]
+            if len(variant.fields) > 1:
+                fields.append(text)
+            else:
+                build.release(text)
+            fails(build.variant_make(lower_type(file_error), index, fields))
+        state.start(ended)
+        if gives_text:
+            return text
+        build.release(text)
+        return build.nothing()
+
+    return lower
+
+
 BUILTINS: dict[str, Lowering] = {
     **{entry.key: _of_library(entry.key) for entry in LIBRARY.values() if not entry.changes},
+    "files.read": _file("files.read", gives_text=True),
+    "files.write": _file("files.write", gives_text=False),
+    "files.append": _file("files.append", gives_text=False),
     "print": _print,
     "array.len": _array_len,
     "map.len": _of_map("map.length"),

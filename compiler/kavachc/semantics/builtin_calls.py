@@ -88,7 +88,8 @@ def check_builtin(body: Body, node: ast.Call, row: Builtin, receiver: typed.Expr
         call = typed.CallBuiltin(node.span, result, row, arguments)
     # What is done to a task is seen by others, so it stands in no rule and no constant.
     acts = f"calls `{row.name}`" if row.waits or isinstance(row.owner, TaskType) else None
-    return Checked(call, row.name, row.error, before, None, row.effect, row.waits, acts)
+    error = body.world.sum(row.error) if isinstance(row.error, str) else row.error
+    return Checked(call, row.name, error, before, None, row.effect, row.waits, acts)
 
 
 def _check_shown(body: Body, node: ast.Call, target: Target) -> list[tuple[int, typed.Expr]]:

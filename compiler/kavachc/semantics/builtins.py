@@ -47,7 +47,7 @@ class Builtin:
     parameters: tuple[tuple[str, Type], ...]
     result: Type
     documentation: str  # With it, and the names and types, `library_page.py` makes docs/library.md.
-    error: Type | None = None
+    error: Type | str | None = None  # Or the name of a type of the prelude.
     effect: str | None = None
     waits: bool = False
     mutates: bool = False
@@ -343,4 +343,74 @@ BUILTINS: tuple[Builtin, ...] = (
     Builtin("task.cancel", "cancel", TaskType(T), (), NOTHING, "Ends the task at its next wait."),
     Builtin("time.sleep", "sleep", "Time", (("duration", DURATION),), NOTHING, "Waits.", effect="Time", waits=True),
     Builtin("time.now", "now", "Time", (), INSTANT, "The UTC time.", effect="Time"),
+    Builtin(
+        "env.get",
+        "get",
+        "Env",
+        (("name", STRING),),
+        OptionalType(STRING),
+        "An environment variable, or `none` where it is not set.",
+        effect="Env",
+    ),
+    Builtin(
+        "env.args", "args", "Env", (), ArrayType(STRING), "The program's arguments, without its name.", effect="Env"
+    ),
+    Builtin(
+        "random.int",
+        "int",
+        "Random",
+        (("low", INT), ("high", INT)),
+        INT,
+        "One of `low`..=`high`, each as likely. An empty range is a panic.",
+        effect="Random",
+    ),
+    Builtin("random.float", "float", "Random", (), FLOAT, "At least 0.0, and less than 1.0.", effect="Random"),
+    Builtin(
+        "random.seed",
+        "seed",
+        "Random",
+        (("seed", INT),),
+        NOTHING,
+        "From here on the numbers are those that follow from `seed`.",
+        effect="Random",
+    ),
+    Builtin(
+        "files.read",
+        "read",
+        "Files",
+        (("path", STRING),),
+        STRING,
+        "The text of a file.",
+        error="FileError",
+        effect="Files",
+    ),
+    Builtin(
+        "files.write",
+        "write",
+        "Files",
+        (("path", STRING), ("text", STRING)),
+        NOTHING,
+        "Makes the text the whole of a file, which is made if it is not there.",
+        error="FileError",
+        effect="Files",
+    ),
+    Builtin(
+        "files.append",
+        "append",
+        "Files",
+        (("path", STRING), ("text", STRING)),
+        NOTHING,
+        "Adds the text at the end of a file, which is made if it is not there.",
+        error="FileError",
+        effect="Files",
+    ),
+    Builtin(
+        "files.exists",
+        "exists",
+        "Files",
+        (("path", STRING),),
+        BOOL,
+        "Whether there is a file or a directory of this name.",
+        effect="Files",
+    ),
 )

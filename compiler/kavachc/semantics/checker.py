@@ -159,4 +159,5 @@ def _program(world: World, main: typed.Function) -> typed.Program:
         main=main,
         ai_error=world.sum("AiError"),
         task_error=world.sum("TaskError"),
+        file_error=world.sum("FileError"),
     )

@@ -786,3 +786,4 @@ class Program:
     main: Function
     ai_error: SumType
     task_error: SumType
+    file_error: SumType
