@@ -238,7 +238,7 @@ class _FunctionParser:
         """`%name: type`, where the value is made. Numbers are no names: the printer gives new ones."""
         cursor = self._cursor
         line = cursor.line
-        is_number = cursor.word[1:2].isdigit()
+        is_number = cursor.word[1:2].isdecimal()
         key = cursor.word[1:]
         name = cursor.marked_name("value")
         if key in self._values and key not in self._open_values:
