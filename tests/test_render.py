@@ -137,7 +137,7 @@ def test_a_file_that_cannot_be_read_says_why(tmp_path: Path) -> None:
     assert [(item.code, item.message) for item in bag.items] == [
         ("K0001", "cannot find `missing.kav`"),
         ("K0002", f"`{tmp_path}` is a directory, not a program"),
-        ("K0004", "cannot read `a\0b.kav`: embedded null byte"),
+        ("K0004", "cannot read `a\ufffdb.kav`: embedded null byte"),
         ("K0003", "`a.kav` is not UTF-8: byte 0xff at offset 2"),
         ("K0003", "`a.kav` is not UTF-8: byte 0xff at offset 0"),
     ]

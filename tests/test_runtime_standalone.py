@@ -62,7 +62,8 @@ def test_hello(binary: list[str]) -> None:
 
 
 def test_a_binary_without_asks_and_limits_is_small(binary: list[str]) -> None:
-    assert Path(binary[-1]).stat().st_size < 60_000
+    # All of this program's scenarios together; what a built hello world may take is in test_binaries.py.
+    assert Path(binary[-1]).stat().st_size < 70_000
 
 
 def test_main_that_fails(binary: list[str]) -> None:
