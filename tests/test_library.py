@@ -107,7 +107,9 @@ def test_cases_are_those_of_unicode() -> None:
 
 NATIVE = load_library(runtime_library())
 TEXTS = st.text(
-    alphabet=st.one_of(st.sampled_from("ab,- \t\r\n09.eE+_\u0131\u017f\u212a€😀\u2003\u0301"), st.characters()),
+    alphabet=st.one_of(
+        st.sampled_from("ab,- \t\r\n09.eE+_\u0131\u017f\u212a€😀\u2003\u0301"), st.characters(codec="utf-8")
+    ),
     max_size=12,
 )
 
