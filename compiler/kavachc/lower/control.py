@@ -6,6 +6,7 @@ from kavachc.ir import module as ir
 from kavachc.ir.module import Block, Value
 from kavachc.lower.calls import call
 from kavachc.lower.function import ExpressionLowering, FunctionLowering, Join, Left, Loop, Way
+from kavachc.lower.leaving import Exit, Held
 from kavachc.lower.patterns import bind, test
 from kavachc.lower.types import lower_type
 from kavachc.semantics import typed_ast as typed
@@ -85,9 +86,8 @@ def _fail(state: FunctionLowering, node: typed.Fail) -> Value:
     raise Left
 
 
-def _leave_loop(state: FunctionLowering, loop: Loop, target: Block) -> Value:
-    state.unwind(loop.mark)
-    state.build.jump(target)
+def _leave_loop(state: FunctionLowering, loop: Loop, exit: Exit) -> Value:
+    state.leave_to(exit, loop.mark)
     raise Left
 
 
@@ -113,6 +113,7 @@ def _catch(state: FunctionLowering, node: typed.Catch) -> Value:
     build = state.build
     join = Join(state, "catch", node.type)
     handler = build.new_block("handler")
+    to_handler = Exit("jump", handler)
     error = _error_local(state, node)
     mark = state.mark()
     can_fail = False
@@ -120,9 +121,8 @@ def _catch(state: FunctionLowering, node: typed.Catch) -> Value:
     def fails(value: Value) -> None:
         nonlocal can_fail
         can_fail = True
-        state.unwind(mark)
         build.local_set(error, value)
-        build.jump(handler)
+        state.leave_to(to_handler, mark)
 
     with Way(state):
         value = call(state, node.operand, fails)
@@ -137,7 +137,7 @@ def _catch(state: FunctionLowering, node: typed.Catch) -> Value:
         state.start(handler)
         with Way(state):
             # From here on the error is in scope, by its name or not.
-            state.owned.append(error)
+            state.owned.append(Held(error))
             value = state.value_as(node.handler, node.type)
             state.release_to(mark)
             join.bring(value)

@@ -20,6 +20,7 @@ from kavachc.ir import module as ir
 from kavachc.ir.builder import FunctionBuilder
 from kavachc.ir.module import Block, Location, Value
 from kavachc.ir.types import INT, NOTHING
+from kavachc.lower.leaving import Exit, Held, Leaving
 from kavachc.lower.reachable import tidy
 from kavachc.lower.types import lower_type
 from kavachc.semantics import typed_ast as typed
@@ -34,7 +35,6 @@ class Left(Exception):
     """The current block has ended: there is no value, and nothing after it runs."""
 
 
-Owned: TypeAlias = Value | ir.Local
 # Given an owned error, releases what stands above where it goes, and ends the block.
 Failure: TypeAlias = Callable[[Value], None]
 # One per kind of node; `Any` is the node's class, by which it is found.
@@ -46,8 +46,8 @@ StatementLowering: TypeAlias = Callable[["FunctionLowering", Any], None]
 class Loop:
     """Where `break` and `continue` go, and what is owned there."""
 
-    after: Block
-    next: Block
+    after: Exit
+    next: Exit
     mark: int
     has_break: bool = False
 
@@ -73,9 +73,13 @@ class FunctionLowering:
     handle: Value | None = None
     counts_calls: bool = True
     loops: list[Loop] = field(default_factory=list)
-    owned: list[Owned] = field(default_factory=list)
+    owned: list[Held] = field(default_factory=list)
+    leaving: Leaving = field(init=False)
     _parameters: dict[typed.Local, Value] = field(default_factory=dict)
     _locals: dict[typed.Local, ir.Local] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.leaving = Leaving(self.build)
 
     # Values.
 
@@ -129,16 +133,13 @@ class FunctionLowering:
 
     def hold(self, value: Value) -> Value:
         if self.build.is_counted(value.type):
-            self.owned.append(value)
+            self.owned.append(Held(value))
         return value
 
     def unwind(self, mark: int) -> None:
         """Releases what stands above `mark`, on a way that leaves: other ways still hold it."""
-        for item in reversed(self.owned[mark:]):
-            if isinstance(item, ir.Local):
-                self.build.local_drop(item)
-            else:
-                self.build.release(item)
+        for held in reversed(self.owned[mark:]):
+            self.leaving.release(held)
 
     def release_to(self, mark: int) -> None:
         """Releases what stands above `mark`."""
@@ -158,7 +159,7 @@ class FunctionLowering:
         """The local comes into scope, until the stack is cut, and takes over the owned `value`."""
         variable = self.variable(local)
         self.build.local_set(variable, value)
-        self.owned.append(variable)
+        self.owned.append(Held(variable))
 
     def variable(self, local: typed.Local) -> ir.Local:
         """The IR local of a name declared in a body."""
@@ -198,16 +199,17 @@ class FunctionLowering:
         self.build.position(block)
 
     def leave_by_return(self, value: Value) -> None:
-        self.unwind(0)
-        self.build.return_value(value)
+        self.leaving.leave(self.leaving.result, self.owned, value)
 
     def leave_by_failure(self, error: Value) -> None:
-        self.unwind(0)
-        self.build.fail(error)
+        self.leaving.leave(self.leaving.failure, self.owned, error)
 
     def leave_cancelled(self) -> None:
-        self.unwind(0)
-        self.build.return_cancelled()
+        self.leaving.leave(self.leaving.cancelled, self.owned)
+
+    def leave_to(self, exit: Exit, mark: int) -> None:
+        """Ends the block: releases what stands above `mark`, on the way to `exit`."""
+        self.leaving.leave(exit, self.owned[mark:])
 
     def finish(self) -> None:
         """The function is written: blocks that no way leads to are dropped."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from kavachc.ir import module as ir
 from kavachc.ir.module import Block, Value
 from kavachc.lower.function import FunctionLowering, Left, Loop, StatementLowering, Way
+from kavachc.lower.leaving import Exit
 from kavachc.lower.operators import arithmetic, comparison
 from kavachc.lower.patterns import bind
 from kavachc.lower.places import PlaceLowering
@@ -60,7 +61,7 @@ class _LoopBlocks:
     def run_body(self, body: typed.Block, continue_to: Block, local: typed.Local | None, value: Value | None) -> Loop:
         """The body once, with `local` for the owned `value`; then on to `continue_to`."""
         state = self.state
-        loop = Loop(self.after, continue_to, self.mark)
+        loop = Loop(Exit("jump", self.after), Exit("jump", continue_to), self.mark)
         with Way(state):
             if local is not None and value is not None:
                 state.declare(local, value)
