@@ -168,7 +168,7 @@ def restart(folder: Path) -> None:
 
 
 def main() -> None:
-    with tempfile.TemporaryDirectory(dir=".") as name:
+    with tempfile.TemporaryDirectory() as name:
         folder = Path(name).resolve()
         in_memory(folder)
         durable(folder)

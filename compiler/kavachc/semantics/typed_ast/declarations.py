@@ -1,0 +1,158 @@
+"""Declarations: filled in step by step by the checker, and complete when it ends without errors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from kavachc.semantics.typed_ast.expressions import Block, Effect, Expr, Local
+from kavachc.semantics.types import (
+    AgentType,
+    CapabilityMethod,
+    CapabilityType,
+    FunctionShape,
+    RecordType,
+    SumType,
+    Type,
+    TypeVariable,
+)
+from kavachc.source import Span
+
+
+@dataclass(eq=False, slots=True)
+class Function:
+    """A function (`main`), a method (`Bank.refund`, whose first parameter is `self`) or a handler
+    (`Refunder.refund`, which also sees its agent's capabilities).
+
+    `type_parameters` are first those of a method's type, then its own; types in the body are written with them.
+    """
+
+    name: str
+    parameters: tuple[Local, ...]
+    result: Type
+    error: Type | None
+    span: Span
+    agent: Agent | None = None
+    body: Block | None = None
+    type_parameters: tuple[TypeVariable, ...] = ()
+    # Of a closure: the names under which it knows what it captured.
+    captures: tuple[Local, ...] | None = None
+    # Set by effects.py over the whole program:
+    effects: frozenset[Effect] = frozenset()  # all that it uses, also through the functions that it calls
+    may_wait: bool = False  # it sleeps, waits or asks, or calls something that may
+    is_recursive: bool = False  # it can reach itself; only such calls count toward spec 4.depth
+
+    @property
+    def needs_agent(self) -> bool:
+        """It may `ask` on behalf of whichever agent called it, so the caller's agent is handed along."""
+        return self.agent is None and Effect("Ai") in self.effects
+
+
+@dataclass(eq=False, slots=True)
+class Constant:
+    """A top-level `const`. `value` is an expression without effects until the compiler has evaluated it
+    (`interpreter/constants.py`), and then a tree of plain values."""
+
+    name: str
+    type: Type
+    value: Expr
+    span: Span
+
+
+RuleKind = Literal["condition", "sum", "count", "tokens"]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One rule of a limit (spec 8.3). `expression` is the condition, or what is summed. `bound` is a Float for a
+    sum of Floats, otherwise an Int (nanoseconds for Durations). `strict` is `<` instead of `<=`. There is
+    a window for each value of `key`."""
+
+    kind: RuleKind
+    span: Span
+    text: str
+    expression: Expr | None
+    bound: int | float
+    strict: bool
+    window_ns: int
+    key: Expr | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """`capability` and `method` are None for `limit Ai`. `parameters` are what the rules see. `denied` is the
+    variant of the method's error type that a refusal becomes."""
+
+    span: Span
+    target: str
+    capability: CapabilityType | None
+    method: CapabilityMethod | None
+    parameters: tuple[Local, ...]
+    rules: tuple[Rule, ...]
+    denied: int
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSettings:
+    """What the compiler made of `model` (spec 8.5)."""
+
+    name: str
+    max_tokens: int
+    provider: Literal["Anthropic", "OpenAi"]
+
+
+@dataclass(frozen=True, slots=True)
+class AgentSettings:
+    """What the compiler made of `settings` (spec 8.5)."""
+
+    asks_under_way: Literal["Average", "Largest", "NotCounted"]
+    mode: Literal["Enforce", "Observe"]
+
+
+@dataclass(eq=False, slots=True)
+class Agent:
+    """`capabilities` are those that `start` must be given, in the order in which `can` names them. `model` and
+    `settings` are evaluated by the compiler from the two expressions (`interpreter/constants.py`)."""
+
+    name: str
+    index: int
+    type: AgentType
+    span: Span
+    can: tuple[Effect, ...] = ()
+    capabilities: tuple[CapabilityType, ...] = ()
+    limits: tuple[Limit, ...] = ()
+    handlers: dict[str, Function] = field(default_factory=dict)
+    model_expression: Expr | None = None
+    settings_expression: Expr | None = None
+    model: ModelSettings = ModelSettings("claude-haiku-5-5", 4_096, "Anthropic")
+    settings: AgentSettings = AgentSettings("Average", "Enforce")
+
+
+@dataclass(frozen=True, slots=True)
+class Implementation:
+    """How `record` implements `capability`: one method for each of the capability's, in its order."""
+
+    record: RecordType
+    capability: CapabilityType
+    methods: tuple[Function, ...]
+
+
+@dataclass(slots=True)
+class Program:
+    """Everything that one program declares, the prelude's types included. `functions` are all that have a body:
+    functions, methods and handlers, as they stand in the source. `generic_types` are the records and sums that have
+    type parameters; values are of their applications. `records` and `sums` are the others."""
+
+    functions: list[Function]
+    records: list[RecordType]
+    sums: list[SumType]
+    generic_types: list[RecordType | SumType]
+    capabilities: list[CapabilityType]
+    implementations: list[Implementation]
+    agents: list[Agent]
+    constants: list[Constant]
+    shapes: list[FunctionShape]
+    main: Function
+    ai_error: SumType
+    task_error: SumType
+    file_error: SumType
