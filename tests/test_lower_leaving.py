@@ -52,7 +52,9 @@ def test_few_things_are_released_where_they_are() -> None:
     [
         ("if n == 1 { return n }\n if n == 2 { return 5 }\n n", ["return %"]),
         (
-            "for i in 0..n { " + FOUR.replace("{n}", "{i}") + " if i == 1 { break }\n if i == 2 { break } }\n n",
+            "for i in 0..n { "
+            + FOUR.replace("{n}", "{i}")
+            + ' if i == 1 { const e = "{i}"\n break }\n if i == 2 { break } }\n n',
             ["jump for.end"],
         ),
         ("Time.sleep(1s)\n Time.sleep(1s)\n n", ["return.cancelled"]),
