@@ -54,7 +54,7 @@ KEYED = IrProgram(
     """
 entry main
 agent Payer {
-  model "m" 10 Anthropic
+  model "m" 10 Anthropic at "http://localhost:1" budget 9 within 5
   settings Average Enforce
   capabilities []
   limit Payments.pay {

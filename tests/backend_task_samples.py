@@ -200,7 +200,7 @@ sum PayError { Denied(reason: string) Broken }
 capability Payments { refund(int, float) -> string ! $PayError waits  fee() -> int }
 capability Clock { tick() -> nothing }
 agent Clerk {
-  model "m" 10 Anthropic
+  model "m" 10 Anthropic at "http://localhost:1" budget 9 within 5
   settings Average Enforce
   capabilities [Payments, Clock]
   limit Payments.refund {

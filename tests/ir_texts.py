@@ -34,7 +34,7 @@ capability Payments {
 }
 
 agent Refunder {
-  model "m" 4096 Anthropic
+  model "m" 4096 Anthropic at "http://localhost:1" budget 9 within 5
   settings Average Enforce
   capabilities [Payments]
   limit Payments.refund {

@@ -190,7 +190,13 @@ def model_agent(agent: Agent) -> typed_ast.Agent:
         types.AgentType(agent.name, SPAN, None),
         SPAN,
         limits=tuple(limits),
-        model=typed_ast.ModelSettings(agent.model_name, agent.max_tokens, "Anthropic"),
+        model=typed_ast.ModelSettings(
+            agent.model_name,
+            agent.max_tokens,
+            "Anthropic",
+            context_budget=agent.context_budget,
+            timeout_ns=agent.timeout_ns,
+        ),
         settings=typed_ast.AgentSettings(way, mode),
     )
 

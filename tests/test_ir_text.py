@@ -20,6 +20,7 @@ from kavachc.ir.module import (
     Local,
     Location,
     Method,
+    Model,
     Module,
     Record,
     Rule,
@@ -54,7 +55,7 @@ capability Payments {
 }
 
 agent Refunder {
-  model "claude-haiku-5-5" 4096 Anthropic
+  model "claude-haiku-5-5" 4096 Anthropic at "" budget 0 within 600000000000
   settings Average Enforce
   capabilities [Payments]
   limit Payments.refund {
@@ -198,9 +199,8 @@ RULES = st.builds(
     Rule, st.sampled_from(["count", "sum_int"]), TEXTS, st.booleans(), INTEGERS, INTEGERS | st.floats(allow_nan=False)
 )
 LIMITS = st.lists(st.builds(Limit, NAMES, st.lists(RULES, max_size=2).map(tuple)), max_size=2).map(tuple)
-AGENTS = st.builds(
-    Agent, NAMES, TEXTS, st.integers(0, 9999), NAMES, NAMES, NAMES, LIMITS, st.lists(NAMES, max_size=2).map(tuple)
-)
+MODELS = st.builds(Model, TEXTS, st.integers(0, 9999), NAMES, TEXTS, st.integers(0, 9999), st.integers(1, 2**63 - 1))
+AGENTS = st.builds(Agent, NAMES, MODELS, NAMES, NAMES, LIMITS, st.lists(NAMES, max_size=2).map(tuple))
 VTABLES = st.builds(Vtable, NAMES, NAMES, TYPES, st.lists(NAMES, max_size=2).map(tuple))
 
 

@@ -151,9 +151,17 @@ typedef struct kv_limit { kv_text_view target; /* `Payments.refund`, `Ai` */ con
 typedef enum kv_under_way { KV_AVERAGE = 0, KV_LARGEST = 1, KV_NOT_COUNTED = 2 } kv_under_way;
 typedef enum kv_mode { KV_ENFORCE = 0, KV_OBSERVE = 1 } kv_mode;
 typedef enum kv_provider { KV_ANTHROPIC = 0, KV_OPENAI = 1 } kv_provider;
+typedef struct kv_model {
+  kv_text_view name;
+  kv_text_view base_url;                         /* bytes NULL for none */
+  int64_t max_tokens;
+  int64_t context_budget;                        /* tokens; 0 for none */
+  int64_t timeout_ns;
+  int32_t provider; int32_t reserved;
+} kv_model;
 typedef struct kv_agent {
-  kv_text_view name; kv_text_view model_name; int64_t max_tokens;
-  int32_t provider; int32_t asks_under_way; int32_t mode; int32_t ai_limit; /* index into limits, or -1 */
+  kv_text_view name; kv_model model;
+  int32_t asks_under_way; int32_t mode; int32_t ai_limit; /* index into limits, or -1 */ int32_t reserved;
   const kv_limit *limits; int64_t limit_count;
 } kv_agent;
 

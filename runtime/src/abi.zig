@@ -291,14 +291,25 @@ pub const UnderWay = enum(i32) { average = 0, largest = 1, not_counted = 2 };
 pub const Mode = enum(i32) { enforce = 0, observe = 1 };
 pub const Provider = enum(i32) { anthropic = 0, openai = 1 };
 
+/// Without values: the model of asks outside agents.
+pub const Model = extern struct {
+    name: TextView = .init("claude-haiku-5-5"),
+    base_url: TextView = .{},
+    max_tokens: i64 = 4_096,
+    /// In tokens; 0 for none.
+    context_budget: i64 = 0,
+    timeout_ns: i64 = 10 * std.time.ns_per_min,
+    provider: Provider = .anthropic,
+    reserved: i32 = 0,
+};
+
 pub const Agent = extern struct {
     name: TextView,
-    model_name: TextView,
-    max_tokens: i64,
-    provider: Provider,
+    model: Model,
     asks_under_way: UnderWay,
     mode: Mode,
     ai_limit: i32,
+    reserved: i32 = 0,
     limits: ?[*]const Limit,
     limit_count: i64,
 
@@ -396,7 +407,8 @@ comptime {
     check(Outcome, 16, .{ .@"error" = 8 });
     check(Rule, 56, .{ .strict = 4, .text = 8, .window_ns = 24, .bound_int = 32, .bound_float = 40, .keyed = 48 });
     check(Limit, 32, .{ .rules = 16, .rule_count = 24 });
-    check(Agent, 72, .{ .model_name = 16, .max_tokens = 32, .provider = 40, .asks_under_way = 44, .mode = 48, .ai_limit = 52, .limits = 56, .limit_count = 64 });
+    check(Model, 64, .{ .base_url = 16, .max_tokens = 32, .context_budget = 40, .timeout_ns = 48, .provider = 56, .reserved = 60 });
+    check(Agent, 112, .{ .model = 16, .asks_under_way = 80, .mode = 84, .ai_limit = 88, .reserved = 92, .limits = 96, .limit_count = 104 });
     check(Answer, 24, .{ .status = 8, .text = 16 });
     check(Host, 104, .{ .write = 8, .is_terminal = 16, .monotonic_ns = 24, .utc_ns = 32, .random = 40, .sleep = 48, .environment = 56, .read_file = 64, .write_file = 72, .exit = 80, .file = 88, .send = 96 });
     check(Options, 72, .{ .virtual_time = 4, .test_model = 8, .report = 24, .state_file = 40, .arguments = 56, .argument_count = 64 });

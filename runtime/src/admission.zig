@@ -56,7 +56,7 @@ pub const Entrant = struct {
         return .{
             .agent = agent,
             .limit = @intCast(program_agent.ai_limit),
-            .estimate = largestTokens(prompt_length, program_agent.max_tokens),
+            .estimate = largestTokens(prompt_length, program_agent.model.max_tokens),
             .is_dry_run = is_dry_run,
         };
     }

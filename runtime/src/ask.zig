@@ -113,7 +113,7 @@ fn start() void {
 pub export fn kv_ask(agent: i64, expected: *const abi.Type, prompt: *abi.String, out: *abi.Answer, self: abi.Coroutine) callconv(.c) bool {
     const program_agent: ?*const abi.Agent = if (agent < 0) null else &host.program.?.agentSlice()[@intCast(agent)];
     if (!client.is_dry_run and client.transport == null) {
-        const variable = keyVariable(if (program_agent) |each| each.provider else .anthropic);
+        const variable = keyVariable(if (program_agent) |each| each.model.provider else .anthropic);
         const key = host.environment(variable) orelse "";
         if (key.len == 0) {
             out.* = .{ .kind = .no_key, .status = 0, .text = string.create(variable) };

@@ -56,9 +56,7 @@ const rules = [_]abi.Rule{
 const limits = [_]abi.Limit{.{ .target = .init("P.f"), .rules = &rules, .rule_count = rules.len }};
 const agents = [_]abi.Agent{.{
     .name = .init("A"),
-    .model_name = .{},
-    .max_tokens = 0,
-    .provider = .anthropic,
+    .model = .{},
     .asks_under_way = .average,
     .mode = .enforce,
     .ai_limit = -1,

@@ -7,7 +7,7 @@ import struct
 from kavachc.backend.layout import Layouts
 from kavachc.backend.llvm_constants import Constants, global_name
 from kavachc.ir.facts import is_counted, named
-from kavachc.ir.module import Agent, Field, Function, Limit, Module, Record, Rule, Sum, shown_name
+from kavachc.ir.module import Agent, Field, Function, Limit, Model, Module, Record, Rule, Sum, shown_name
 from kavachc.ir.types import (
     BOOL,
     DURATION,
@@ -34,7 +34,8 @@ _FIELD = f"{{ {_TEXT}, ptr, i64, {_TEXT} }}"
 _VARIANT = f"{{ {_TEXT}, ptr, i64, {_TEXT} }}"
 _RULE = f"{{ i32, i32, {_TEXT}, i64, i64, double, i64 }}"
 _LIMIT = f"{{ {_TEXT}, ptr, i64 }}"
-_AGENT = f"{{ {_TEXT}, {_TEXT}, i64, i32, i32, i32, i32, ptr, i64 }}"
+_MODEL = f"{{ {_TEXT}, {_TEXT}, i64, i64, i64, i32, i32 }}"
+_AGENT = f"{{ {_TEXT}, {_MODEL}, i32, i32, i32, i32, ptr, i64 }}"
 _PROGRAM = "{ ptr, ptr, ptr, ptr, i64, ptr, ptr }"
 
 _ARRAY, _RECORD, _SUM, _TASK, _AGENT_KIND, _CAPABILITY, _OPTIONAL, _TUPLE, _BOX = 7, 8, 9, 10, 11, 12, 14, 15, 16
@@ -207,9 +208,15 @@ class Descriptors:
         limits = [self._limit(limit, f"{agent.name}.{number}") for number, limit in enumerate(agent.limits)]
         table = self._table(f"limits.{agent.name}", _LIMIT, limits)
         return (
-            f"{_AGENT} {{ {self._text(agent.name)}, {self._text(agent.model_name)}, i64 {agent.max_tokens}, "
-            f"i32 {_PROVIDERS[agent.provider]}, i32 {_UNDER_WAY[agent.asks_under_way]}, i32 {_MODES[agent.mode]}, "
-            f"i32 {agent.ai_limit}, ptr {table}, i64 {len(limits)} }}"
+            f"{_AGENT} {{ {self._text(agent.name)}, {self._model(agent.model)}, "
+            f"i32 {_UNDER_WAY[agent.asks_under_way]}, i32 {_MODES[agent.mode]}, "
+            f"i32 {agent.ai_limit}, i32 0, ptr {table}, i64 {len(limits)} }}"
+        )
+
+    def _model(self, model: Model) -> str:
+        return (
+            f"{_MODEL} {{ {self._text(model.name)}, {self._text(model.base_url or None)}, i64 {model.max_tokens}, "
+            f"i64 {model.context_budget}, i64 {model.timeout_ns}, i32 {_PROVIDERS[model.provider]}, i32 0 }}"
         )
 
     def _limit(self, limit: Limit, owner: str) -> str:

@@ -214,15 +214,26 @@ class Limit(Structure):
     _fields_ = (("target", TextView), ("rules", POINTER(Rule)), ("rule_count", c_int64))
 
 
+class Model(Structure):
+    _fields_ = (
+        ("name", TextView),
+        ("base_url", TextView),
+        ("max_tokens", c_int64),
+        ("context_budget", c_int64),
+        ("timeout_ns", c_int64),
+        ("provider", c_int32),
+        ("reserved", c_int32),
+    )
+
+
 class Agent(Structure):
     _fields_ = (
         ("name", TextView),
-        ("model_name", TextView),
-        ("max_tokens", c_int64),
-        ("provider", c_int32),
+        ("model", Model),
         ("asks_under_way", c_int32),
         ("mode", c_int32),
         ("ai_limit", c_int32),
+        ("reserved", c_int32),
         ("limits", POINTER(Limit)),
         ("limit_count", c_int64),
     )
@@ -311,6 +322,7 @@ STRUCTURES: Final[dict[str, type[Structure]]] = {
     "kv_outcome": Outcome,
     "kv_rule": Rule,
     "kv_limit": Limit,
+    "kv_model": Model,
     "kv_agent": Agent,
     "kv_answer": Answer,
     "kv_host": Host,

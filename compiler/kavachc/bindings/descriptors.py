@@ -127,6 +127,9 @@ class Agent:
     model_name: str = "claude-haiku-5-5"
     max_tokens: int = 4096
     provider: abi.Provider = abi.Provider.ANTHROPIC
+    base_url: str | None = None
+    context_budget: int | None = None
+    timeout_ns: int = 600_000_000_000
     asks_under_way: abi.UnderWay = abi.UnderWay.AVERAGE
     mode: abi.Mode = abi.Mode.ENFORCE
 
@@ -252,14 +255,24 @@ class Descriptors:
         ]
         return abi.Agent(
             self.kept.text(agent.name),
-            self.kept.text(agent.model_name),
-            agent.max_tokens,
-            agent.provider,
+            self._model(agent),
             agent.asks_under_way,
             agent.mode,
             agent.ai_limit,
+            0,
             self.kept.table(abi.Limit, limits),
             len(limits),
+        )
+
+    def _model(self, agent: Agent) -> abi.Model:
+        return abi.Model(
+            self.kept.text(agent.model_name),
+            self.kept.text(agent.base_url) if agent.base_url else abi.TextView(),
+            agent.max_tokens,
+            agent.context_budget or 0,
+            agent.timeout_ns,
+            agent.provider,
+            0,
         )
 
     def _rule(self, rule: Rule) -> abi.Rule:

@@ -344,8 +344,18 @@ EVALUATION_TOO_LONG = Code(
     "a step is a call, or a turn of a loop: compute less here, or compute it when the program runs",
 )
 EVALUATION_TOO_LARGE = Code("K0807", "computing {what} when the program is built makes too large a value")
-MAX_TOKENS_TOO_SMALL = Code("K0808", "the model's `max_tokens` is {value}: it must be 1 or more")
+MODEL_NUMBER_TOO_SMALL = Code("K0808", "the model's `{name}` is {value}: it must be 1 or more")
 MODEL_NAME_EMPTY = Code("K0809", "the model's name is empty", "write its name, such as `claude-haiku-5-5`")
+MODEL_BASE_URL = Code(
+    "K0810",
+    "the model's `base_url` is no address of a provider: {value}",
+    "write one such as `https://api.example.com`, with `http` or `https`, a host, and perhaps a port and a path",
+)
+MODEL_TIMEOUT = Code(
+    "K0811",
+    "the model's `timeout` is {value}: no answer comes so soon",
+    "write how long an ask may take, such as `10m`",
+)
 
 # K10xx: warnings, by `semantics/warnings.py`.
 

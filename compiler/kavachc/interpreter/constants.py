@@ -6,6 +6,7 @@ and the agent a `ModelSettings`. Evaluation is bounded, so that every build ends
 
 from __future__ import annotations
 
+import re
 from typing import Any, NoReturn, cast
 
 from kavachc.diagnostics import codes
@@ -14,7 +15,7 @@ from kavachc.interpreter.calls import run_steps
 from kavachc.interpreter.evaluator import Evaluator
 from kavachc.interpreter.frames import Frame
 from kavachc.interpreter.host import Host
-from kavachc.interpreter.show import show
+from kavachc.interpreter.show import quote, show, show_duration
 from kavachc.interpreter.signals import Fails, KavachPanic
 from kavachc.interpreter.stack import with_large_stack
 from kavachc.interpreter.values import ABSENT, ArrayValue, MapValue, RecordValue, TupleValue, Value, VariantValue
@@ -183,12 +184,36 @@ def _evaluate_model(evaluator: ConstantEvaluator, agent: typed.Agent, bag: Diagn
     value = None if node is None else _evaluated(evaluator, node, f"the model of `{agent.name}`", bag)
     if node is None or value is None:
         return
-    name, max_tokens = value.field("name"), value.field("max_tokens")
-    if max_tokens < 1:
-        bag.report(codes.MAX_TOKENS_TOO_SMALL, node.span, value=max_tokens)
-    if not name:
+    model = typed.ModelSettings(
+        value.field("name"),
+        value.field("max_tokens"),
+        value.field("provider").name,
+        _plain_optional(value.field("base_url")),
+        _plain_optional(value.field("context_budget")),
+        value.field("timeout"),
+    )
+    for name, number in (("max_tokens", model.max_tokens), ("context_budget", model.context_budget)):
+        if number is not None and number < 1:
+            bag.report(codes.MODEL_NUMBER_TOO_SMALL, node.span, name=name, value=number)
+    if not model.name:
         bag.report(codes.MODEL_NAME_EMPTY, node.span)
-    agent.model = typed.ModelSettings(name, max_tokens, value.field("provider").name)
+    if model.base_url is not None and not is_base_url(model.base_url):
+        bag.report(codes.MODEL_BASE_URL, node.span, value=quote(model.base_url))
+    if model.timeout_ns < 1:
+        bag.report(codes.MODEL_TIMEOUT, node.span, value=show_duration(model.timeout_ns))
+    agent.model = model
+
+
+def _plain_optional(value: Value) -> Any:
+    return None if value is ABSENT else value.value
+
+
+def is_base_url(text: str) -> bool:
+    """Whether requests can go there: `http` or `https`, a host, perhaps a port and a path, and nothing else."""
+    found = re.fullmatch(r"https?://(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+)(:([0-9]{1,5}))?(/[!-~]*)?", text)
+    if found is None or "?" in text or "#" in text:
+        return False
+    return found[3] is None or 1 <= int(found[3]) <= 65535
 
 
 def _evaluate_settings(evaluator: ConstantEvaluator, agent: typed.Agent, bag: DiagnosticBag) -> None:

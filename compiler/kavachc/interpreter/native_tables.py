@@ -82,6 +82,9 @@ def agent_row(agent: Agent) -> native.Agent:
         agent.model.name,
         agent.model.max_tokens,
         PROVIDERS[agent.model.provider],
+        agent.model.base_url,
+        agent.model.context_budget,
+        agent.model.timeout_ns,
         WAYS[agent.settings.asks_under_way],
         MODES[agent.settings.mode],
     )

@@ -192,13 +192,23 @@ class Limit:
 
 
 @dataclass(frozen=True, slots=True)
+class Model:
+    """As kv_model: an empty `base_url` and a `context_budget` of 0 stand for none."""
+
+    name: str
+    max_tokens: int
+    provider: str
+    base_url: str
+    context_budget: int
+    timeout_ns: int
+
+
+@dataclass(frozen=True, slots=True)
 class Agent:
     """As kv_agent; its place in the module's list is its number. `capability_count` is that of its handles."""
 
     name: str
-    model_name: str
-    max_tokens: int
-    provider: str
+    model: Model
     asks_under_way: str
     mode: str
     limits: tuple[Limit, ...]

@@ -20,6 +20,7 @@ from kavachc.ir.module import (
     Limit,
     Local,
     Method,
+    Model,
     Module,
     Record,
     Rule,
@@ -157,8 +158,7 @@ def _capability(cursor: Cursor) -> Capability:
 def _agent(cursor: Cursor) -> Agent:
     name = cursor.name()
     cursor.expect("{")
-    cursor.expect("model")
-    model_name, max_tokens, provider = cursor.string(), cursor.integer(), cursor.name()
+    model = _model(cursor)
     cursor.expect("settings")
     asks_under_way, mode = cursor.name(), cursor.name()
     cursor.expect("capabilities")
@@ -172,7 +172,18 @@ def _agent(cursor: Cursor) -> Agent:
         while not cursor.accept("}"):
             rules.append(_rule(cursor))
         limits.append(Limit(target, tuple(rules)))
-    return Agent(name, model_name, max_tokens, provider, asks_under_way, mode, tuple(limits), capabilities)
+    return Agent(name, model, asks_under_way, mode, tuple(limits), capabilities)
+
+
+def _model(cursor: Cursor) -> Model:
+    cursor.expect("model")
+    name, max_tokens, provider = cursor.string(), cursor.integer(), cursor.name()
+    cursor.expect("at")
+    base_url = cursor.string()
+    cursor.expect("budget")
+    context_budget = cursor.integer()
+    cursor.expect("within")
+    return Model(name, max_tokens, provider, base_url, context_budget, cursor.integer())
 
 
 def _rule(cursor: Cursor) -> Rule:

@@ -113,7 +113,8 @@ def _rule(rule: Rule) -> str:
 
 def _agent(agent: Agent) -> str:
     lines = [
-        f"model {string_text(agent.model_name)} {agent.max_tokens} {name_text(agent.provider)}",
+        f"model {string_text(agent.model.name)} {agent.model.max_tokens} {name_text(agent.model.provider)} "
+        f"at {string_text(agent.model.base_url)} budget {agent.model.context_budget} within {agent.model.timeout_ns}",
         f"settings {name_text(agent.asks_under_way)} {name_text(agent.mode)}",
         f"capabilities [{', '.join(name_text(name) for name in agent.capabilities)}]",
     ]

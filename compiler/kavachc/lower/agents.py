@@ -34,15 +34,18 @@ def add_agents(program: typed.Program, module: Module) -> None:
         module.agents.append(
             ir.Agent(
                 agent.name,
-                agent.model.name,
-                agent.model.max_tokens,
-                agent.model.provider,
+                _model(agent.model),
                 agent.settings.asks_under_way,
                 agent.settings.mode,
                 tuple(ir.Limit(limit.target, tuple(_rule(rule) for rule in limit.rules)) for limit in agent.limits),
                 tuple(str(capability) for capability in agent.capabilities),
             )
         )
+
+
+def _model(model: typed.ModelSettings) -> ir.Model:
+    base_url, context_budget = model.base_url or "", model.context_budget or 0
+    return ir.Model(model.name, model.max_tokens, model.provider, base_url, context_budget, model.timeout_ns)
 
 
 def _rule(rule: typed.Rule) -> ir.Rule:

@@ -94,11 +94,14 @@ class Limit:
 
 @dataclass(frozen=True, slots=True)
 class ModelSettings:
-    """What the compiler made of `model` (spec 8.5)."""
+    """What the compiler made of `model` (spec 8.5). Without arguments: the model of asks outside agents."""
 
-    name: str
-    max_tokens: int
-    provider: Literal["Anthropic", "OpenAi"]
+    name: str = "claude-haiku-5-5"
+    max_tokens: int = 4_096
+    provider: Literal["Anthropic", "OpenAi"] = "Anthropic"
+    base_url: str | None = None
+    context_budget: int | None = None
+    timeout_ns: int = 600_000_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +127,7 @@ class Agent:
     handlers: dict[str, Function] = field(default_factory=dict)
     model_expression: Expr | None = None
     settings_expression: Expr | None = None
-    model: ModelSettings = ModelSettings("claude-haiku-5-5", 4_096, "Anthropic")
+    model: ModelSettings = ModelSettings()
     settings: AgentSettings = AgentSettings("Average", "Enforce")
 
 
