@@ -255,7 +255,7 @@ def run(
     if test_model is not None:
         content = test_model if isinstance(test_model, bytes) else json.dumps(test_model).encode()
         host.files[MODEL_PATH.encode()] = content
-    table = HostTable(host)
+    table = HostTable(host, library)
     depth = c_int64()
     native = abi.Program(
         abi.MainFunction(table.guard(0, lambda out, parent: program.start_main(main(program), out, parent))),

@@ -219,7 +219,7 @@ class Tasks:
             resume=abi.ResumeFunction(self._resume),
             call_depth=pointer(depth),
         )
-        host = HostTable(self.world)
+        host = HostTable(self.world, LIBRARY)
         options = KEPT.options(virtual_time=self._virtual_time, report="report")
         return int(LIBRARY.kv_run(byref(program), byref(host.table), byref(options)))
 
@@ -433,7 +433,7 @@ def test_virtual_time_is_refused_with_a_real_model() -> None:
     )
     world = World()
     options = KEPT.options(virtual_time=True)
-    assert LIBRARY.kv_run(byref(program), byref(HostTable(world).table), byref(options)) == 2
+    assert LIBRARY.kv_run(byref(program), byref(HostTable(world, LIBRARY).table), byref(options)) == 2
     assert world.error.startswith(b"error: virtual time needs a test model or a dry run")
 
 

@@ -187,6 +187,30 @@ void kv_decode(const kv_type *type, const kv_string *json, void *out); /* json t
 /* ---- The host: everything the runtime needs from outside ---- */
 typedef enum kv_file_operation { KV_READ = 0, KV_WRITE = 1, KV_APPEND = 2, KV_EXISTS = 3 } kv_file_operation;
 typedef enum kv_file_status { KV_FILE_OK = 0, KV_FILE_NOT_FOUND = 1, KV_FILE_NOT_ALLOWED = 2, KV_FILE_NOT_TEXT = 3, KV_FILE_OTHER = 4 } kv_file_status;
+
+/* One HTTP request. The runtime makes it, and keeps it, with what is sent, until the host has reported its end. */
+typedef struct kv_header { kv_text_view name; kv_text_view value; } kv_header;
+typedef struct kv_exchange {
+  kv_text_view method;
+  kv_text_view url;                              /* http or https, host, port if it is not the usual one, path */
+  const kv_header *headers;
+  int64_t header_count;
+  kv_text_view body;
+  int64_t connect_limit_ns;                      /* for the name, the connection and TLS together */
+  int64_t limit_ns;                              /* for all of it */
+  int64_t body_bytes_max;                        /* of the answer, decoded; kv_exchange_body keeps to it */
+  void *host;                                    /* the host's own, NULL at first */
+} kv_exchange;
+typedef enum kv_exchange_problem {
+  KV_NO_PROBLEM = 0, KV_DROPPED = 1, KV_UNKNOWN_HOST = 2, KV_REFUSED = 3, KV_UNREACHABLE = 4,
+  KV_UNTRUSTED = 5, /* certificate */ KV_WRONG_NAME = 6, /* certificate */ KV_TLS = 7, KV_TIMED_OUT = 8, /* connecting */
+  KV_LATE = 9, KV_TOO_LARGE = 10, KV_MALFORMED = 11, KV_ABORTED = 12
+} kv_exchange_problem;
+/* What the host reports, from any thread: headers, the body in pieces (gzip and chunks are undone), then the end, once. */
+void kv_exchange_header(kv_exchange *exchange, const uint8_t *name, int64_t name_length, const uint8_t *value, int64_t value_length);
+bool kv_exchange_body(kv_exchange *exchange, const uint8_t *bytes, int64_t length); /* false: read no more of it, but report its end */
+void kv_exchange_end(kv_exchange *exchange, int32_t status, int32_t problem); /* the exchange is gone; status 0: there was none */
+
 typedef struct kv_host {
   void *context;
   bool (*write)(void *context, int32_t descriptor, const uint8_t *bytes, int64_t length); /* all of it; false: it failed */
@@ -203,7 +227,11 @@ typedef struct kv_host {
   /* operation: a kv_file_operation; `bytes` is what is written. A kv_file_status; `out` is what was read, or for KV_FILE_OTHER
    * the reason, valid until the next call. NULL: the native ones. */
   int32_t (*file)(void *context, int32_t operation, const uint8_t *path, int64_t path_length, const uint8_t *bytes, int64_t length, kv_text_view *out);
-  void *send;                                    /* one model request over HTTP: the AI issue fills it in; NULL until then */
+  /* HTTP, for programs that ask. All four, or NULL: a standalone binary's own. Redirects are not followed. */
+  void (*send)(void *context, kv_exchange *exchange);  /* begins the request, and returns at once */
+  void (*abort)(void *context, kv_exchange *exchange); /* nobody wants it any more; its end is still reported, soon */
+  void (*wait)(void *context, int64_t duration_ns);    /* as sleep (negative: without end), but `wake` ends it, also one before it */
+  void (*wake)(void *context);                         /* from any thread */
 } kv_host;
 
 typedef struct kv_options {

@@ -344,7 +344,45 @@ pub const Host = extern struct {
     write_file: *const fn (?*anyopaque, [*]const u8, i64, [*]const u8, i64) callconv(.c) bool,
     exit: *const fn (?*anyopaque, i32) callconv(.c) void,
     file: ?*const fn (?*anyopaque, i32, [*]const u8, i64, [*]const u8, i64, *TextView) callconv(.c) i32 = null,
-    send: ?*anyopaque = null,
+    send: ?*const fn (?*anyopaque, *Exchange) callconv(.c) void = null,
+    abort: ?*const fn (?*anyopaque, *Exchange) callconv(.c) void = null,
+    wait: ?*const fn (?*anyopaque, i64) callconv(.c) void = null,
+    wake: ?*const fn (?*anyopaque) callconv(.c) void = null,
+};
+
+pub const Header = extern struct { name: TextView, value: TextView };
+
+pub const Exchange = extern struct {
+    method: TextView,
+    url: TextView,
+    headers: ?[*]const Header,
+    header_count: i64,
+    body: TextView,
+    connect_limit_ns: i64,
+    limit_ns: i64,
+    body_bytes_max: i64,
+    host: ?*anyopaque = null,
+
+    pub fn headerSlice(exchange: *const Exchange) []const Header {
+        const headers = exchange.headers orelse return &.{};
+        return headers[0..@intCast(exchange.header_count)];
+    }
+};
+
+pub const ExchangeProblem = enum(i32) {
+    no_problem = 0,
+    dropped = 1,
+    unknown_host = 2,
+    refused = 3,
+    unreachable_host = 4,
+    untrusted = 5,
+    wrong_name = 6,
+    tls = 7,
+    timed_out = 8,
+    late = 9,
+    too_large = 10,
+    malformed = 11,
+    aborted = 12,
 };
 
 pub const FileOperation = enum(i32) { read = 0, write = 1, append = 2, exists = 3, _ };
@@ -410,7 +448,9 @@ comptime {
     check(Model, 64, .{ .base_url = 16, .max_tokens = 32, .context_budget = 40, .timeout_ns = 48, .provider = 56, .reserved = 60 });
     check(Agent, 112, .{ .model = 16, .asks_under_way = 80, .mode = 84, .ai_limit = 88, .reserved = 92, .limits = 96, .limit_count = 104 });
     check(Answer, 24, .{ .status = 8, .text = 16 });
-    check(Host, 104, .{ .write = 8, .is_terminal = 16, .monotonic_ns = 24, .utc_ns = 32, .random = 40, .sleep = 48, .environment = 56, .read_file = 64, .write_file = 72, .exit = 80, .file = 88, .send = 96 });
+    check(Header, 32, .{ .value = 16 });
+    check(Exchange, 96, .{ .url = 16, .headers = 32, .header_count = 40, .body = 48, .connect_limit_ns = 64, .limit_ns = 72, .body_bytes_max = 80, .host = 88 });
+    check(Host, 128, .{ .write = 8, .is_terminal = 16, .monotonic_ns = 24, .utc_ns = 32, .random = 40, .sleep = 48, .environment = 56, .read_file = 64, .write_file = 72, .exit = 80, .file = 88, .send = 96, .abort = 104, .wait = 112, .wake = 120 });
     check(Options, 72, .{ .virtual_time = 4, .test_model = 8, .report = 24, .state_file = 40, .arguments = 56, .argument_count = 64 });
     check(Program, 56, .{ .@"resume" = 8, .call_depth = 16, .agents = 24, .agent_count = 32, .ledger_part = 40, .model_part = 48 });
 }

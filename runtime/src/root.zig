@@ -11,6 +11,7 @@ comptime {
     _ = @import("array.zig");
     _ = @import("ask.zig");
     _ = @import("decode.zig");
+    _ = @import("exchange.zig");
     _ = @import("ledger.zig");
     _ = @import("library_array.zig");
     _ = @import("library_number.zig");
@@ -30,6 +31,7 @@ comptime {
 test {
     _ = @import("allocator.zig");
     _ = @import("case_table.zig");
+    _ = @import("futex.zig");
     _ = @import("json_check.zig");
     _ = @import("retry.zig");
     _ = @import("script_reader.zig");

@@ -101,7 +101,7 @@ var state: Scheduler = .{};
 /// 2026-01-01T00:00:00Z, where virtual time starts.
 const virtual_utc_start_ns: i64 = 1_767_225_600 * std.time.ns_per_s;
 
-// ---- For the model client: work outside the scheduler (threads), of which there is none yet
+// ---- For the model client: work outside the scheduler
 
 /// Requests that other threads work on. While there are any, `external_wait` is asked for completions.
 pub var external_work_count: usize = 0;

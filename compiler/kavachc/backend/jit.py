@@ -59,7 +59,7 @@ class LoadedProgram:
 
     def run(self, host: Host, options: RunOptions) -> int:
         """The program's exit status. It runs on a thread of its own, for the size of its stack."""
-        table = HostTable(host)
+        table = HostTable(host, self._library)
         kept = Kept()
         native_options = kept.options(
             dry_run=options.dry_run,

@@ -102,6 +102,24 @@ class FileStatus(IntEnum):
     FILE_OTHER = 4
 
 
+class ExchangeProblem(IntEnum):
+    """Why there is no whole answer over HTTP; the same on every engine."""
+
+    NO_PROBLEM = 0
+    DROPPED = 1
+    UNKNOWN_HOST = 2
+    REFUSED = 3
+    UNREACHABLE = 4
+    UNTRUSTED = 5
+    WRONG_NAME = 6
+    TLS = 7
+    TIMED_OUT = 8
+    LATE = 9
+    TOO_LARGE = 10
+    MALFORMED = 11
+    ABORTED = 12
+
+
 class Moment(IntEnum):
     """Of the program, for its parts; the header has no name for it."""
 
@@ -245,6 +263,25 @@ class Answer(Structure):
 
 # ---- The host, the options, the program
 
+
+class Header(Structure):
+    _fields_ = (("name", TextView), ("value", TextView))
+
+
+class Exchange(Structure):
+    _fields_ = (
+        ("method", TextView),
+        ("url", TextView),
+        ("headers", POINTER(Header)),
+        ("header_count", c_int64),
+        ("body", TextView),
+        ("connect_limit_ns", c_int64),
+        ("limit_ns", c_int64),
+        ("body_bytes_max", c_int64),
+        ("host", c_void_p),
+    )
+
+
 # Bytes that the runtime passes come as an address and a length: they need not end in NUL.
 WriteFunction = CFUNCTYPE(c_bool, c_void_p, c_int32, c_void_p, c_int64)
 IsTerminalFunction = CFUNCTYPE(c_bool, c_void_p, c_int32)
@@ -255,6 +292,8 @@ LookUpFunction = CFUNCTYPE(c_bool, c_void_p, c_void_p, c_int64, POINTER(TextView
 WriteFileFunction = CFUNCTYPE(c_bool, c_void_p, c_void_p, c_int64, c_void_p, c_int64)
 FileFunction = CFUNCTYPE(c_int32, c_void_p, c_int32, c_void_p, c_int64, c_void_p, c_int64, POINTER(TextView))
 ExitFunction = CFUNCTYPE(None, c_void_p, c_int32)
+ExchangeFunction = CFUNCTYPE(None, c_void_p, POINTER(Exchange))
+WakeFunction = CFUNCTYPE(None, c_void_p)
 
 
 class Host(Structure):
@@ -271,7 +310,10 @@ class Host(Structure):
         ("write_file", WriteFileFunction),
         ("exit", ExitFunction),
         ("file", FileFunction),
-        ("send", c_void_p),
+        ("send", ExchangeFunction),
+        ("abort", ExchangeFunction),
+        ("wait", SleepFunction),
+        ("wake", WakeFunction),
     )
 
 
@@ -325,6 +367,8 @@ STRUCTURES: Final[dict[str, type[Structure]]] = {
     "kv_model": Model,
     "kv_agent": Agent,
     "kv_answer": Answer,
+    "kv_header": Header,
+    "kv_exchange": Exchange,
     "kv_host": Host,
     "kv_options": Options,
     "kv_program": Program,
@@ -341,6 +385,7 @@ ENUMERATIONS: Final[dict[str, type[IntEnum]]] = {
     "kv_map_part": MapPart,
     "kv_file_operation": FileOperation,
     "kv_file_status": FileStatus,
+    "kv_exchange_problem": ExchangeProblem,
 }
 
 _type = POINTER(Type)
@@ -418,6 +463,10 @@ FUNCTIONS: Final[dict[str, tuple[Any, tuple[Any, ...]]]] = {
     # ask
     "kv_ask": (c_bool, (c_int64, _type, _string, POINTER(Answer), Coroutine)),
     "kv_decode": (None, (_type, _string, c_void_p)),
+    # HTTP: what the host reports, from any thread
+    "kv_exchange_header": (None, (POINTER(Exchange), c_char_p, c_int64, c_char_p, c_int64)),
+    "kv_exchange_body": (c_bool, (POINTER(Exchange), c_char_p, c_int64)),
+    "kv_exchange_end": (None, (POINTER(Exchange), c_int32, c_int32)),
     # The run
     "kv_run": (c_int32, (POINTER(Program), POINTER(Host), POINTER(Options))),
     "kv_ledger_part": (None, (c_int32,)),

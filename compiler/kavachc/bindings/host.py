@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 import time
 import traceback
 from collections.abc import Callable
-from ctypes import string_at
+from ctypes import CDLL, string_at
 from pathlib import Path
 from typing import Any, TypeVar
 
 from kavachc.bindings import abi
+from kavachc.bindings.exchange import Exchanges, HttpEngine
 from kavachc.bindings.files import file_operation
 from kavachc.bindings.kept import Kept
 
@@ -55,6 +57,13 @@ class Host:
         """May come back early: the runtime then sleeps again. Python refuses to sleep for centuries at once."""
         time.sleep(min(duration_ns, _SLEEP_NS_MAX) / 1e9)
 
+    def wait(self, woken: threading.Event, duration_ns: int | None) -> None:
+        """As `sleep`, but ends when `woken` is set, which another thread does. Ctrl-C gets through."""
+        woken.wait(None if duration_ns is None else min(duration_ns, _SLEEP_NS_MAX) / 1e9)
+
+    def http_engine(self) -> HttpEngine:
+        raise NotImplementedError("bindings/http_client.py comes next")
+
     def environment(self, name: bytes) -> bytes | None:
         return os.environb.get(name)
 
@@ -94,14 +103,21 @@ def stop_on_failure(failure: BaseException) -> None:
 
 
 class HostTable:
-    """`table` for `kv_run`, kept alive with everything that it refers to; so keep this while the program runs."""
+    """`table` for `kv_run`, kept alive with everything that it refers to; so keep this while the program runs.
 
-    def __init__(self, host: Host, on_failure: Callable[[BaseException], None] = stop_on_failure) -> None:
+    `library` is the runtime that the table is for.
+    """
+
+    def __init__(
+        self, host: Host, library: CDLL, on_failure: Callable[[BaseException], None] = stop_on_failure
+    ) -> None:
         self.host = host
         self._on_failure = on_failure
         # What lookups gave stays valid: the runtime keeps pointers into it.
         self._kept = Kept()
         self._kept_file = Kept()
+        self._woken = threading.Event()
+        exchanges = Exchanges(library, host.http_engine)
         guard = self.guard
         self.table = abi.Host(
             None,
@@ -116,7 +132,10 @@ class HostTable:
             abi.WriteFileFunction(guard(False, self._write_file)),
             abi.ExitFunction(guard(None, lambda _, status: host.exit(status))),
             abi.FileFunction(guard(int(abi.FileStatus.FILE_NOT_ALLOWED), self._file)),
-            None,
+            abi.ExchangeFunction(guard(None, lambda _, exchange: exchanges.send(exchange))),
+            abi.ExchangeFunction(guard(None, lambda _, exchange: exchanges.abort(exchange))),
+            abi.SleepFunction(guard(None, self._wait)),
+            abi.WakeFunction(guard(None, lambda _: self._woken.set())),
         )
 
     def guard(self, fallback: Result, function: Callable[..., Result]) -> Callable[..., Result]:
@@ -130,6 +149,10 @@ class HostTable:
                 return fallback
 
         return guarded
+
+    def _wait(self, _: Any, duration_ns: int) -> None:
+        self.host.wait(self._woken, None if duration_ns < 0 else duration_ns)
+        self._woken.clear()
 
     def _write_file(self, _: Any, path: int, path_length: int, content: int, length: int) -> bool:
         return self.host.write_file(_bytes(path, path_length), _bytes(content, length))

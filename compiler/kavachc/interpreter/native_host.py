@@ -78,7 +78,7 @@ class NativeHost:
         self._program = program
         self._options = options
         self._library = library
-        self._callbacks = HostTable(Callbacks(output))
+        self._callbacks = HostTable(Callbacks(output), library)
         self._tables = Descriptors()
         self._descriptions = Descriptions()
         self._string_type = self._tables.type(STRING)
