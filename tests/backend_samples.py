@@ -92,6 +92,10 @@ PANICS = {
         "%r: address<int> = element.address %at, %minus @7:8\n%ys: [int] = local.take &xs\nrelease %ys",
         "index -1 is out of range: the length is 1",
     ),
+    "text": _panic(
+        '%name: string = const.string "a\\n"\n%shown: string = text.shown %name\npanic %shown @7:8\nrelease %shown',
+        '"a\\n"',
+    ),
     "depth": _panic(
         "%n: int = const.int 100001\n%a: int = call down plain %n @3:1",
         "calls are nested more than 100000 deep",

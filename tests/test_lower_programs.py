@@ -399,6 +399,16 @@ fn main() {
 }
 """
 
+ASSERTIONS = """
+fn checked(xs: [String], n: Int) -> Int {
+    assert xs == ["a", "b"], "for {n}"
+    assert n > 0 || xs.is_empty()
+    assert false
+}
+
+fn main() { print(checked(["a"], 1)) }
+"""
+
 PROGRAMS = {
     "payments": PAYMENTS,
     "tokens": TOKENS,
@@ -409,6 +419,7 @@ PROGRAMS = {
     "absent": ABSENT,
     "functions": FUNCTIONS,
     "maps": MAPS,
+    "assertions": ASSERTIONS,
 }
 
 

@@ -62,7 +62,6 @@ def test_one_mistake_one_message_in_the_readers_words(text: str, message: str) -
     [
         ('test "name" { }', "`test` blocks are"),
         ("fn f() {\n    fn g() { }\n}", "functions inside functions are"),
-        ("fn f() { assert x == 1 }", "`assert` is"),
         ("type P { a: Int where a > 0 }", "`where` rules are"),
     ],
 )

@@ -82,6 +82,7 @@ void kv_text_bool(kv_text *text, bool value);
 void kv_text_duration(kv_text *text, int64_t value_ns);
 void kv_text_instant(kv_text *text, int64_t value_ns);
 void kv_text_value(kv_text *text, const kv_type *type, const void *value); /* as "{value}" shows it: a string at the top is bare */
+kv_string *kv_text_shown(const kv_type *type, const void *value); /* as inside another value, cut after 200 characters */
 kv_string *kv_text_finish(kv_text *text);
 kv_string *kv_string_new(const uint8_t *bytes, int64_t length);
 kv_string *kv_string_concat(const kv_string *left, const kv_string *right);

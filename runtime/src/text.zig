@@ -10,6 +10,8 @@ const assert = std.debug.assert;
 const Text = abi.Text;
 
 const capacity_min = 48;
+/// `SHOWN_LENGTH_MAX` of semantics/panics.py.
+const shown_characters_max = 200;
 
 var empty_string: abi.String = .{ .count = 0, .length = 0 };
 
@@ -106,6 +108,23 @@ pub export fn kv_text_instant(text: *Text, value_ns: i64) callconv(.c) void {
 
 pub export fn kv_text_value(text: *Text, kind: *const abi.Type, value: *const anyopaque) callconv(.c) void {
     show.atTop(text, kind, value);
+}
+
+/// As messages show a value: as it shows inside another, and cut where it grows long.
+pub export fn kv_text_shown(kind: *const abi.Type, value: *const anyopaque) callconv(.c) *abi.String {
+    var text: Text = .{};
+    show.inside(&text, kind, value);
+    var characters: usize = 0;
+    for (text.slice(), 0..) |byte, index| {
+        if (byte & 0xc0 == 0x80) continue; // Not the first byte of its character.
+        if (characters == shown_characters_max) {
+            text.length = @intCast(index);
+            append(&text, "…");
+            break;
+        }
+        characters += 1;
+    }
+    return finish(&text);
 }
 
 pub export fn kv_text_finish(text: *Text) callconv(.c) *abi.String {

@@ -38,6 +38,7 @@ _SCALAR_TYPES = {BOOL: "i8", NOTHING: "i8", FLOAT: "double", STRING: "ptr", ERRO
 # Offsets in blocks (kavach.h); the count stands at 0.
 LENGTH_OFFSET = 8
 CAPACITY_OFFSET = 16
+STRING_BYTES_OFFSET = 16
 ELEMENTS_OFFSET = 24
 HELD_TYPE_OFFSET = 8
 HELD_VALUE_OFFSET = 16

@@ -415,6 +415,7 @@ FUNCTIONS: Final[dict[str, tuple[Any, tuple[Any, ...]]]] = {
     "kv_text_duration": (None, (_text, c_int64)),
     "kv_text_instant": (None, (_text, c_int64)),
     "kv_text_value": (None, (_text, _type, c_void_p)),
+    "kv_text_shown": (_string, (_type, c_void_p)),
     "kv_text_finish": (_string, (_text,)),
     "kv_string_new": (_string, (c_char_p, c_int64)),
     "kv_string_concat": (_string, (_string, _string)),

@@ -14,7 +14,7 @@ from kavachc.interpreter.builtins import AT_ONCE
 from kavachc.interpreter.frames import Frame
 from kavachc.interpreter.library import LIBRARY
 from kavachc.interpreter.places import element, value_at
-from kavachc.interpreter.show import show
+from kavachc.interpreter.show import show, show_cut
 from kavachc.interpreter.signals import KavachPanic, Panics
 from kavachc.interpreter.values import (
     ABSENT,
@@ -63,6 +63,10 @@ def _in_order(node: Node, values: Values) -> tuple[Value, ...]:
 def _interpolation(evaluator: Evaluator, node: typed.Interpolation, frame: Frame, values: Values) -> Value:
     parts = [show(value, frame.type(part.type)) for part, value in zip(node.parts, values, strict=True)]
     return evaluator.count_text("".join(parts), node.span)
+
+
+def _panic(_evaluator: Evaluator, node: typed.Panic, _frame: Frame, values: Values) -> Value:
+    raise KavachPanic(values[0], node.span)
 
 
 def _record(_evaluator: Evaluator, node: typed.RecordMake, frame: Frame, values: Values) -> Value:
@@ -140,6 +144,11 @@ COMBINE: dict[type, Combination] = {
     ),
     typed.AgentCapability: Combination(_no_children, _agent_capability),
     typed.Interpolation: Combination(lambda node: node.parts, _interpolation),
+    typed.Shown: Combination(
+        lambda node: (node.value,),
+        lambda _evaluator, node, frame, values: show_cut(values[0], frame.type(node.value.type)),
+    ),
+    typed.Panic: Combination(lambda node: (node.message,), _panic),
     typed.ArrayMake: Combination(
         lambda node: node.elements, lambda _evaluator, _node, _frame, values: ArrayValue(values)
     ),

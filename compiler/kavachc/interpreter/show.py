@@ -6,6 +6,7 @@ import math
 from datetime import UTC, datetime, timedelta
 
 from kavachc.interpreter.values import ABSENT, Value
+from kavachc.semantics import panics
 from kavachc.semantics.types import (
     BOOL,
     DURATION,
@@ -43,6 +44,12 @@ def show(value: Value, value_type: Type) -> str:
     while isinstance(value_type, OptionalType) and value is not ABSENT:
         value, value_type = value.value, value_type.element
     return value if value_type is STRING else show_inside(value, value_type)
+
+
+def show_cut(value: Value, value_type: Type) -> str:
+    """The text of `value` as part of another value, as far as a message shows it."""
+    shown = show_inside(value, value_type)
+    return shown if len(shown) <= panics.SHOWN_LENGTH_MAX else shown[: panics.SHOWN_LENGTH_MAX] + "…"
 
 
 def show_inside(value: Value, value_type: Type) -> str:

@@ -100,6 +100,7 @@ _ROWS = (
     # Strings.
     Op("string.concat", "bb", "owned", pure=True),
     Op("text.make", "b*", "owned", pure=True),  # the operands as they show, one after the other
+    Op("text.shown", "b", "owned", pure=True),  # the operand as inside another value, cut where it is long
     # Records (and tuples), sums, optionals, boxes, arrays.
     Op("record.make", "c*", "owned", pure=True),
     Op("record.get", "b", "borrowed", ("field",), pure=True),
@@ -130,6 +131,7 @@ _ROWS = (
     Op("error.make", "c", "owned", pure=True),
     Op("error.is", "b", "owned", ("type",), pure=True),
     Op("error.get", "b", "borrowed", pure=True),  # the held value; the result's type is known to be right
+    Op("panic", "b", "none", panics=True),  # the message, a string; ends the program
     # Function values. `function.make` takes what the code of that name captures; in that code, `function.capture`
     # takes it from the first parameter, the value itself.
     Op("function.make", "c*", "owned", ("function",), pure=True),

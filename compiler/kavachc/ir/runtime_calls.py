@@ -43,6 +43,7 @@ _ROWS = (
     RuntimeCall("kv_text_duration", ("pointer", "int64"), "none"),
     RuntimeCall("kv_text_instant", ("pointer", "int64"), "none"),
     RuntimeCall("kv_text_value", ("pointer", "pointer", "pointer"), "none"),
+    RuntimeCall("kv_text_shown", ("pointer", "pointer"), "pointer", "allocates"),
     RuntimeCall("kv_text_finish", ("pointer",), "pointer"),
     RuntimeCall("kv_string_new", ("pointer", "int64"), "pointer"),
     RuntimeCall("kv_string_concat", ("pointer", "pointer"), "pointer"),

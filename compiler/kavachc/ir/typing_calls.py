@@ -254,6 +254,7 @@ CALL_RULES: dict[str, Rule] = {
     "sleep": _sleep,
     "now": fixed(INSTANT),
     "print": fixed(None, STRING),
+    "panic": fixed(None, STRING),
     "agent.make": _agent_make,
     "agent.capability": _agent_capability,
     "capability.make": _capability_make,

@@ -380,6 +380,7 @@ VALUE_RULES: dict[str, Rule] = {
     "equal": _equal,
     "string.concat": fixed(STRING, STRING, STRING),
     "text.make": _text_make,
+    "text.shown": _text_make,
     "record.make": _record_make,
     "record.get": _record_get,
     "variant.make": _variant_make,

@@ -86,6 +86,12 @@ def _fail(state: FunctionLowering, node: typed.Fail) -> Value:
     raise Left
 
 
+def _panic(state: FunctionLowering, node: typed.Panic) -> Value:
+    state.build.perform("panic", state.value(node.message))
+    state.build.unreachable()
+    raise Left
+
+
 def _leave_loop(state: FunctionLowering, loop: Loop, exit: Exit) -> Value:
     state.leave_to(exit, loop.mark)
     raise Left
@@ -156,6 +162,7 @@ LOWERINGS: dict[type[typed.Expr], ExpressionLowering] = {
     typed.If: _if,
     typed.Match: _match,
     typed.Return: _return,
+    typed.Panic: _panic,
     typed.Fail: _fail,
     typed.Break: _break,
     typed.Continue: _continue,

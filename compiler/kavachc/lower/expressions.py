@@ -40,6 +40,16 @@ def _interpolation(state: FunctionLowering, node: typed.Interpolation) -> Value:
     return text
 
 
+def _shown(state: FunctionLowering, node: typed.Shown) -> Value:
+    if node.value.type == types.NOTHING:
+        state.run(node.value)
+        return state.build.string_const("()")
+    mark = state.mark()
+    text = state.build.emit("text.shown", state.held(node.value))
+    state.release_to(mark)
+    return text
+
+
 def _array(state: FunctionLowering, node: typed.ArrayMake) -> Value:
     mark = state.mark()
     elements = [state.held(element) for element in node.elements]
@@ -205,6 +215,7 @@ LOWERINGS: dict[type[typed.Expr], ExpressionLowering] = {
     typed.StringValue: _string,
     typed.NothingValue: _nothing,
     typed.Interpolation: _interpolation,
+    typed.Shown: _shown,
     typed.ArrayMake: _array,
     typed.NoneValue: _none,
     typed.ToOptional: _to_optional,

@@ -15,4 +15,9 @@ EMPTY_SEPARATOR = "the text to look for is empty"
 NEGATIVE_COUNT = "the count {count} is negative"
 NEGATIVE_EXPONENT = "the exponent {exponent} is negative"
 FILL_NOT_ONE = "the fill is not one character"
+ASSERTION_FAILED = "assertion failed: {condition}"
+# Where the condition is a comparison. Values are shown as inside another value, and cut after so many characters.
+ASSERTION_SIDES = " (left: {left}, right: {right})"
+ASSERTION_MESSAGE = ": {message}"
+SHOWN_LENGTH_MAX = 200
 EMPTY_RANGE = "the range {low}..={high} is empty"

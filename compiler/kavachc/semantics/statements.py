@@ -7,6 +7,7 @@ from typing import cast
 from kavachc.diagnostics import codes
 from kavachc.diagnostics.diagnostic import Label
 from kavachc.semantics import typed_ast as typed
+from kavachc.semantics.assertions import check_assert
 from kavachc.semantics.binders import check_binder, check_take_apart, with_parts
 from kavachc.semantics.body import DROPPED, Body, Loop, unknown
 from kavachc.semantics.maps import entries_of
@@ -87,6 +88,9 @@ def check_statement(body: Body, node: ast.Statement) -> tuple[typed.Statement, b
             return _check_for(body, node), True
         case ast.While():
             return _check_while(body, node)
+        case ast.Assert():
+            check = check_assert(body, node)
+            return check, check.expression.type is not NEVER
         case ast.ExpressionStatement():
             expression = body.expression(node.expression, DROPPED)
             return typed.ExpressionStatement(node.span, expression), expression.type is not NEVER

@@ -320,6 +320,9 @@ class AstBuilder:
     def while_loop(self, span: Span, condition: ast.Expression, body: ast.Block) -> ast.While:
         return ast.While(span, condition, body)
 
+    def assert_that(self, span: Span, condition: ast.Expression, message: ast.Expression | None) -> ast.Assert:
+        return ast.Assert(span, condition, message)
+
     def expression_statement(self, span: Span, expression: ast.Expression) -> ast.ExpressionStatement:
         return ast.ExpressionStatement(span, expression)
 

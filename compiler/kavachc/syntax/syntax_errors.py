@@ -74,7 +74,7 @@ _EXPRESSION: Final = frozenset(
     "INT FLOAT DURATION STRING STRING_START IDENTIFIER true false none self ( [ { if match - ! ~ try spawn return "
     "fail break continue fn".split()
 )
-_STATEMENT: Final = _EXPRESSION | frozenset("const let for while".split())
+_STATEMENT: Final = _EXPRESSION | frozenset("const let for while assert".split())
 _PATTERN: Final = frozenset("INT FLOAT DURATION STRING IDENTIFIER true false none - ( [".split())
 _AGENT_ITEM: Final = frozenset("model settings can limit on".split())
 _GROUPS: Final = (

@@ -29,7 +29,7 @@ MISTAKE: Final = "MISTAKE"
 
 KEYWORDS: Final = frozenset(
     "fn type capability agent const let if else match for in while break continue return fail try catch "
-    "spawn with uses true false none self import pub mut".split()
+    "assert spawn with uses true false none self import pub mut".split()
 )
 # Keywords only where the grammar allows them; ordinary names elsewhere.
 SOFT_KEYWORDS: Final = frozenset("model settings can limit on per by".split())

@@ -11,10 +11,6 @@ _BY_FOUND: Final = {
     "test": "`test` blocks are",
     "where": "`where` rules are",
 }
-# By the word before, when it was read as a name.
-_BY_PREVIOUS: Final = {
-    "assert": "`assert` is",
-}
 
 
 def unsupported_feature(token: Token, previous: Token, expected: frozenset[str], bracket: str) -> str | None:
@@ -25,8 +21,6 @@ def unsupported_feature(token: Token, previous: Token, expected: frozenset[str],
     text = token.text
     if token.kind == IDENTIFIER and text in _BY_FOUND:
         return _BY_FOUND[text]
-    if previous.kind == IDENTIFIER and previous.text in _BY_PREVIOUS and token.kind != "NEWLINE":
-        return _BY_PREVIOUS[previous.text]
     if token.kind == IDENTIFIER and previous.kind == "fn" and bracket == "{" and expected == {"("}:
         return "functions inside functions are"
     if text == "const" and previous.kind == "while":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kavachc.backend.emitters.aggregates import extract, get_held, make_holder, result_type
-from kavachc.backend.layout import HELD_VALUE_OFFSET
+from kavachc.backend.layout import HELD_VALUE_OFFSET, LENGTH_OFFSET, STRING_BYTES_OFFSET
 from kavachc.backend.llvm_function import Emitter, FunctionEmitter
 from kavachc.ir.module import Instruction
 from kavachc.ir.types import ANSWER, BOOL, DURATION, FLOAT, INSTANT, INT, NOTHING, STRING, IrType
@@ -40,6 +40,29 @@ def _text_make(out: FunctionEmitter, instruction: Instruction) -> str:
     made = out.call("kv_text_finish", text)
     out.write(f"call void @llvm.lifetime.end.p0(ptr {text})")
     return made
+
+
+def _text_shown(out: FunctionEmitter, instruction: Instruction) -> str:
+    type = instruction.operands[0].type
+    memory_type = out.layouts.memory_type(type)
+
+    def body() -> str:
+        call = out.runtime.call("kv_text_shown", out.emission.descriptors.type(type), "%at")
+        return (
+            f"  %at = alloca {memory_type}\n  store {memory_type} %value, ptr %at\n  %text = {call}\n  ret ptr %text\n"
+        )
+
+    shown = out.helpers.define(f"shown.{type}", f"ptr @({memory_type} %value)", "cold noinline #0", body)
+    return out.assign(f"call ptr {shown}({out.member(instruction.operands[0])})")
+
+
+def _panic(out: FunctionEmitter, instruction: Instruction) -> str:
+    text = out.operand(instruction.operands[0])
+    length = out.load_header(text, LENGTH_OFFSET, "length")
+    panic = out.runtime.use("kv_panic")
+    bytes_ = out.at(text, STRING_BYTES_OFFSET)
+    out.write(f"call void {panic}(ptr {bytes_}, i64 {length}, {out.place(instruction)})")
+    return ""
 
 
 def _print(out: FunctionEmitter, instruction: Instruction) -> str:
@@ -129,6 +152,8 @@ def _decode(out: FunctionEmitter, instruction: Instruction) -> str:
 EMITTERS: dict[str, Emitter] = {
     "string.concat": _string_concat,
     "text.make": _text_make,
+    "text.shown": _text_shown,
+    "panic": _panic,
     "print": _print,
     "now": _now,
     "agent.make": _agent_make,

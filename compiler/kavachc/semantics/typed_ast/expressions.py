@@ -408,6 +408,20 @@ class Fail(Expr):
 
 
 @dataclass(frozen=True, slots=True)
+class Panic(Expr):
+    """Ends the program with this String as the panic's message."""
+
+    message: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Shown(Expr):
+    """A String: the value as it shows inside another, cut after SHOWN_LENGTH_MAX characters."""
+
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
 class Return(Expr):
     value: Expr | None
 

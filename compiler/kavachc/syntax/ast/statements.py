@@ -60,8 +60,16 @@ class While(Node):
 
 
 @dataclass(frozen=True, slots=True)
+class Assert(Node):
+    """`assert condition, message`."""
+
+    condition: Expression
+    message: Expression | None
+
+
+@dataclass(frozen=True, slots=True)
 class ExpressionStatement(Node):
     expression: Expression
 
 
-Statement: TypeAlias = Declare | TakeApart | Assign | For | While | ExpressionStatement
+Statement: TypeAlias = Declare | TakeApart | Assign | For | While | Assert | ExpressionStatement
