@@ -383,7 +383,7 @@ record Verdict /// "of the jury" { guilty: bool /// "or not" years: int words: [
 function question(%prompt: string) -> nothing waits "main.kav" @1:1 {
 entry:
   %nobody: int = const.int -1
-  %o: outcome<answer> = ask $Verdict %nobody, %prompt
+  %o: outcome<answer> = ask $Verdict structured "the schema of a verdict" %nobody, %prompt
   %status: int = outcome.status %o
   switch %status [0: ok] cancelled
 ok:
@@ -403,7 +403,7 @@ failed:
   release %answer
   jump ask2
 ask2:
-  %p: outcome<answer> = ask bool %nobody, %prompt
+  %p: outcome<answer> = ask bool prompt "the schema of a truth" %nobody, %prompt
   %status2: int = outcome.status %p
   switch %status2 [0: ok2] cancelled2
 ok2:

@@ -157,7 +157,8 @@ class Program:
         native_type = self.descriptors.type(kind)
         string = self._string(prompt)
         try:
-            if not self.library.kv_ask(agent, byref(native_type), string, byref(answer), self._current):
+            schema = byref(self.descriptors.schema(abi.SchemaWay.FREE_TEXT, ""))
+            if not self.library.kv_ask(agent, byref(native_type), schema, string, byref(answer), self._current):
                 yield
         finally:
             self._free(string)

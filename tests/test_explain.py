@@ -52,7 +52,7 @@ def found_in(path: Path) -> list[tuple[str, str]]:
     compilation = Compilation(str(path))
     try:
         _ = compilation.program
-        items = compilation.bag.items
+        items = [*compilation.bag.items, *compilation.notes()]
     except CompileErrors as errors:
         items = errors.diagnostics
     return [(item.severity, item.code) for item in items]

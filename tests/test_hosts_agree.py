@@ -39,6 +39,7 @@ from kavachc.interpreter.output import Output
 from kavachc.interpreter.values import Value
 from kavachc.options import RunOptions
 from kavachc.semantics import typed_ast, types
+from kavachc.semantics.schema import Schema
 from kavachc.source import SourceFile, Span
 from native_program import SECOND, VIRTUAL_START_NS, Answer, Body, Program, run
 
@@ -134,7 +135,7 @@ class ModelProgram:
         self.host.cancel(task)
 
     def ask(self, _: int, wanted: Description, prompt: str) -> Generator[None, None, Answer]:
-        answer = yield from self.host.ask(self.agent, self.type(wanted), prompt)
+        answer = yield from self.host.ask(self.agent, self.type(wanted), Schema("", "none"), prompt)
         return Answer(MODEL_KINDS.get(answer.kind, answer.kind.upper()), answer.status, answer.text)
 
     def type(self, description: Description) -> types.Type:

@@ -81,7 +81,7 @@ entry:
   %6: address<int> = local.address &n
   %7: bool = int.compare <= %1, %1
   %8: outcome<nothing, $PayError> = call.capability Payments 0 plain %1, %2 @5:9
-  %9: outcome<answer> = ask [$Point] %1, %5
+  %9: outcome<answer> = ask [$Point] prompt "the schema" %1, %5
   branch %7 loop "the end" @6:1
 loop:
   switch %1 [0: loop, -1: "the end"] "the end"

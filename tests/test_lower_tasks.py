@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from kavachc.ir.text import string_text
+from kavachc.semantics.schema import answer_schema
+from kavachc.semantics.types import INT
 from lowering import block, body_of, head_of, module_of
 from test_lower_programs import EFFECTS, PAYMENTS
 
@@ -231,11 +234,12 @@ def test_recursion_through_a_capability_is_counted_at_the_method() -> None:
 
 
 def test_ask_makes_each_answer_a_value_or_an_error() -> None:
-    assert body_of(EFFECTS, "think") == block("""
+    schema = string_text(answer_schema(INT).text)
+    assert body_of(EFFECTS, "think").replace(schema, '"SCHEMA"') == block("""
           local &ask.error: $AiError
         entry:
           %1: string = copy %text
-          %2: outcome<answer> = ask int %agent, %1
+          %2: outcome<answer> = ask int wrapped "SCHEMA" %agent, %1
           release %1
           %3: int = outcome.status %2
           switch %3 [0: ok] cancelled

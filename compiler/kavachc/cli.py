@@ -77,10 +77,13 @@ def cli() -> None:
 @cli.command()
 @_form
 @_file
+@click.option("--verbose", is_flag=True, help="Also say which asks have their schema in the prompt, and why.")
 @click.pass_obj
-def check(output: DiagnosticOutput, file: str) -> None:
+def check(output: DiagnosticOutput, file: str, verbose: bool) -> None:
     """Report every mistake in FILE; nothing when there is none."""
-    _checked(file, output)
+    compilation = _checked(file, output)
+    if verbose:
+        output.write(compilation.notes())
 
 
 @cli.command()

@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from kavachc.diagnostics.diagnostic import CompileErrors, DiagnosticBag
+from kavachc.diagnostics.diagnostic import CompileErrors, Diagnostic, DiagnosticBag
 from kavachc.options import RunOptions
 
 if TYPE_CHECKING:
@@ -66,6 +66,14 @@ class Compilation:
         self._stop_on_errors()
         self.bag.items.extend(warnings.items)
         return program
+
+    def notes(self) -> list[Diagnostic]:
+        """What `check --verbose` says of a program without mistakes."""
+        from kavachc.semantics.schema import note_asks
+
+        notes = DiagnosticBag()
+        note_asks(self.program, notes)
+        return notes.items
 
     def lower(self) -> IrModule:
         """The program's IR as the lowering makes it, verified."""

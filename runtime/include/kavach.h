@@ -178,11 +178,16 @@ kv_string *kv_limit_refuse(int64_t rule);        /* nothing is recorded; the rea
 /* kv_limit_commit, below: every rule let it pass: record them all. With a state file it is a wait, until that is durable. */
 
 /* ---- ask. `agent` is the index of the agent whose handler this runs for, or -1. ---- */
+typedef enum kv_schema_way { KV_FREE_TEXT = 0, KV_STRUCTURED = 1, KV_WRAPPED = 2, KV_IN_PROMPT = 3 } kv_schema_way;
+typedef struct kv_schema { int32_t way; kv_text_view text; } kv_schema;
+/* The JSON schema of what is asked for, and how it goes to the model. KV_FREE_TEXT: there is none, the answer is the text.
+ * KV_STRUCTURED: as structured output. KV_WRAPPED: so too, and the answer is the one field `answer` of the object that it
+ * describes; the model's text is unwrapped where it is just such an object. KV_IN_PROMPT: at the end of the prompt. */
 typedef enum kv_answer_kind { KV_ANSWERED = 0, KV_NO_KEY = 1, KV_FAILED_ASK = 2, KV_INVALID_OUTPUT = 3, KV_DENIED = 4 } kv_answer_kind;
 typedef struct kv_answer { int64_t kind; int64_t status; kv_string *text; } kv_answer;
 /* text: the answer's JSON, already found to fit `type` | the variable | the message | the last answer | the reason */
 bool kv_limit_commit(kv_answer *out, kv_coroutine self); /* KV_ANSWERED with an empty text: recorded; KV_DENIED: the reason */
-bool kv_ask(int64_t agent, const kv_type *type, const kv_string *prompt, kv_answer *out, kv_coroutine self);
+bool kv_ask(int64_t agent, const kv_type *type, const kv_schema *schema, const kv_string *prompt, kv_answer *out, kv_coroutine self);
 void kv_decode(const kv_type *type, const kv_string *json, void *out); /* json that kv_ask answered; the value is owned */
 
 /* ---- The host: everything the runtime needs from outside ---- */

@@ -321,6 +321,14 @@ pub const Agent = extern struct {
 
 pub const AnswerKind = enum(i64) { answered = 0, no_key = 1, failed = 2, invalid_output = 3, denied = 4 };
 
+pub const SchemaWay = enum(i32) { free_text = 0, structured = 1, wrapped = 2, in_prompt = 3 };
+
+/// The JSON schema of what is asked for, and how it goes to the model.
+pub const Schema = extern struct {
+    way: SchemaWay,
+    text: TextView = .{},
+};
+
 pub const Answer = extern struct {
     kind: AnswerKind,
     status: i64,
@@ -447,6 +455,7 @@ comptime {
     check(Limit, 32, .{ .rules = 16, .rule_count = 24 });
     check(Model, 64, .{ .base_url = 16, .max_tokens = 32, .context_budget = 40, .timeout_ns = 48, .provider = 56, .reserved = 60 });
     check(Agent, 112, .{ .model = 16, .asks_under_way = 80, .mode = 84, .ai_limit = 88, .reserved = 92, .limits = 96, .limit_count = 104 });
+    check(Schema, 24, .{ .text = 8 });
     check(Answer, 24, .{ .status = 8, .text = 16 });
     check(Header, 32, .{ .value = 16 });
     check(Exchange, 96, .{ .url = 16, .headers = 32, .header_count = 40, .body = 48, .connect_limit_ns = 64, .limit_ns = 72, .body_bytes_max = 80, .host = 88 });

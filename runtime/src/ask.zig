@@ -32,6 +32,7 @@ const Progress = enum { waits, ended };
 const Ask = struct {
     task: *scheduler.Task,
     expected: *const abi.Type,
+    schema: *const abi.Schema,
     prompt: *abi.String,
     out: *abi.Answer,
     /// Null for an ask outside agents, or of an agent without `limit Ai`.
@@ -110,7 +111,7 @@ fn start() void {
 
 // ---- One ask
 
-pub export fn kv_ask(agent: i64, expected: *const abi.Type, prompt: *abi.String, out: *abi.Answer, self: abi.Coroutine) callconv(.c) bool {
+pub export fn kv_ask(agent: i64, expected: *const abi.Type, schema: *const abi.Schema, prompt: *abi.String, out: *abi.Answer, self: abi.Coroutine) callconv(.c) bool {
     const program_agent: ?*const abi.Agent = if (agent < 0) null else &host.program.?.agentSlice()[@intCast(agent)];
     if (!client.is_dry_run and client.transport == null) {
         const variable = keyVariable(if (program_agent) |each| each.model.provider else .anthropic);
@@ -125,6 +126,7 @@ pub export fn kv_ask(agent: i64, expected: *const abi.Type, prompt: *abi.String,
     ask.* = .{
         .task = scheduler.current(),
         .expected = expected,
+        .schema = schema,
         .prompt = string.retain(prompt),
         .out = out,
         .entrant = if (has_limit) .init(@intCast(agent), prompt.length, client.is_dry_run) else null,

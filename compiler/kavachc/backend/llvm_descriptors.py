@@ -8,6 +8,7 @@ from kavachc.backend.layout import Layouts
 from kavachc.backend.llvm_constants import Constants, global_name
 from kavachc.ir.facts import is_counted, named
 from kavachc.ir.module import Agent, Field, Function, Limit, Model, Module, Record, Rule, Sum, shown_name
+from kavachc.ir.ops import WAYS
 from kavachc.ir.types import (
     BOOL,
     DURATION,
@@ -36,6 +37,7 @@ _RULE = f"{{ i32, i32, {_TEXT}, i64, i64, double, i64 }}"
 _LIMIT = f"{{ {_TEXT}, ptr, i64 }}"
 _MODEL = f"{{ {_TEXT}, {_TEXT}, i64, i64, i64, i32, i32 }}"
 _AGENT = f"{{ {_TEXT}, {_MODEL}, i32, i32, i32, i32, ptr, i64 }}"
+_SCHEMA = f"{{ i32, {_TEXT} }}"
 _PROGRAM = "{ ptr, ptr, ptr, ptr, i64, ptr, ptr }"
 
 _ARRAY, _RECORD, _SUM, _TASK, _AGENT_KIND, _CAPABILITY, _OPTIONAL, _TUPLE, _BOX = 7, 8, 9, 10, 11, 12, 14, 15, 16
@@ -59,6 +61,7 @@ class Descriptors:
         self._layouts = layouts
         self._constants = constants
         self._names: dict[IrType, str] = {}
+        self._schemas: dict[tuple[str, str], str] = {}
         self.lines: list[str] = []
 
     @property
@@ -72,6 +75,14 @@ class Descriptors:
             # Named before it is made: a type may hold arrays of itself.
             name = self._names[type] = global_name(f"type.{type}")
             self.lines.append(f"{name} = internal constant {_TYPE} {self._type_value(type)}")
+        return name
+
+    def schema(self, way: str, text: str) -> str:
+        """The name of the kv_schema."""
+        name = self._schemas.get((way, text))
+        if name is None:
+            name = self._schemas[way, text] = f"@schema.{len(self._schemas)}"
+            self.lines.append(f"{name} = internal constant {_SCHEMA} {{ i32 {WAYS.index(way)}, {self._text(text)} }}")
         return name
 
     def _type_value(self, type: IrType) -> str:

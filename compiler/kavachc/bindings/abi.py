@@ -81,6 +81,13 @@ class AnswerKind(IntEnum):
     DENIED = 4
 
 
+class SchemaWay(IntEnum):
+    FREE_TEXT = 0
+    STRUCTURED = 1
+    WRAPPED = 2
+    IN_PROMPT = 3
+
+
 class MapPart(IntEnum):
     KEYS = 0
     VALUES = 1
@@ -257,6 +264,10 @@ class Agent(Structure):
     )
 
 
+class Schema(Structure):
+    _fields_ = (("way", c_int32), ("text", TextView))
+
+
 class Answer(Structure):
     _fields_ = (("kind", c_int64), ("status", c_int64), ("text", POINTER(String)))
 
@@ -366,6 +377,7 @@ STRUCTURES: Final[dict[str, type[Structure]]] = {
     "kv_limit": Limit,
     "kv_model": Model,
     "kv_agent": Agent,
+    "kv_schema": Schema,
     "kv_answer": Answer,
     "kv_header": Header,
     "kv_exchange": Exchange,
@@ -381,6 +393,7 @@ ENUMERATIONS: Final[dict[str, type[IntEnum]]] = {
     "kv_under_way": UnderWay,
     "kv_mode": Mode,
     "kv_provider": Provider,
+    "kv_schema_way": SchemaWay,
     "kv_answer_kind": AnswerKind,
     "kv_map_part": MapPart,
     "kv_file_operation": FileOperation,
@@ -462,7 +475,7 @@ FUNCTIONS: Final[dict[str, tuple[Any, tuple[Any, ...]]]] = {
     "kv_limit_commit": (c_bool, (POINTER(Answer), Coroutine)),
     "kv_limit_refuse": (_string, (c_int64,)),
     # ask
-    "kv_ask": (c_bool, (c_int64, _type, _string, POINTER(Answer), Coroutine)),
+    "kv_ask": (c_bool, (c_int64, _type, POINTER(Schema), _string, POINTER(Answer), Coroutine)),
     "kv_decode": (None, (_type, _string, c_void_p)),
     # HTTP: what the host reports, from any thread
     "kv_exchange_header": (None, (POINTER(Exchange), c_char_p, c_int64, c_char_p, c_int64)),

@@ -145,6 +145,7 @@ class Descriptors:
     def __init__(self) -> None:
         self.kept = Kept()
         self._types: dict[Description, abi.Type] = {}
+        self._schemas: dict[tuple[abi.SchemaWay, str], abi.Schema] = {}
         # What is only pointed to is made last, when all that lies inside one another has its size.
         self._pointed_to: list[tuple[abi.Type, Description]] = []
         self._depth = 0
@@ -162,6 +163,13 @@ class Descriptors:
         while self._depth == 0 and self._pointed_to:
             holder, element = self._pointed_to.pop()
             holder.element = pointer(self.type(element))
+        return made
+
+    def schema(self, way: abi.SchemaWay, text: str) -> abi.Schema:
+        """The one kv_schema of a text."""
+        made = self._schemas.get((way, text))
+        if made is None:
+            made = self._schemas[way, text] = abi.Schema(way, self.kept.text(text))
         return made
 
     def _fill(self, made: abi.Type, description: Description) -> None:

@@ -4,7 +4,7 @@
 Each has a page in `explain/`, with a wrong and a right program: a new row needs one (`tests/test_explain.py`).
 K00xx files, K01xx syntax, K02xx names, K03xx types, K04xx effects and capabilities, K05xx agents and limits,
 K06xx errors and control flow, K07xx patterns, K08xx constants and compile-time evaluation, K09xx building,
-K10xx warnings.
+K10xx warnings, K11xx notes, which only `check --verbose` gives.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Severity = Literal["error", "warning"]
+Severity = Literal["error", "warning", "note"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -372,3 +372,7 @@ SHADOWED = Code(
     "warning",
 )
 NEEDLESS_USES = Code("K1006", "`{name}` promises `{effect}` and never uses it", "leave `{effect}` out", "warning")
+
+# K11xx: notes.
+
+SCHEMA_IN_PROMPT = Code("K1101", "the schema for `ask<{type}>` goes into the prompt: {reason}", None, "note")

@@ -32,6 +32,7 @@ _WINDOW_BEFORE: Final = 30
 _STYLES: Final = {
     "error": "\x1b[1;31m",
     "warning": "\x1b[1;33m",
+    "note": "\x1b[1;36m",
     "label": "\x1b[1;34m",
     "gutter": "\x1b[34m",
     "advice": "\x1b[1;36m",

@@ -20,6 +20,7 @@ from kavachc.interpreter.statements import run_block
 from kavachc.interpreter.values import CapabilityValue, FunctionData, LimitedCapability, Value, VariantValue, variant
 from kavachc.semantics import panics
 from kavachc.semantics import typed_ast as typed
+from kavachc.semantics.schema import answer_schema
 from kavachc.semantics.types import SumType, Type
 from kavachc.source import Span
 
@@ -211,7 +212,7 @@ def _denied(limit: typed.Limit, reason: str) -> Fails:
 
 
 def _ask(evaluator: Evaluator, agent: typed.Agent | None, wanted: Type, prompt: str) -> Steps:
-    answer = yield from evaluator.host.ask(agent, wanted, prompt)
+    answer = yield from evaluator.host.ask(agent, wanted, answer_schema(wanted), prompt)
     if answer.kind == "Answered":
         return decode(answer.text, wanted)
     details = (answer.status, answer.text) if answer.kind == "Failed" else (answer.text,)

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeAlias
 
 from kavachc.interpreter.values import Value
+from kavachc.semantics.schema import Schema
 from kavachc.semantics.typed_ast import Agent, Limit
 from kavachc.semantics.types import Type
 
@@ -77,8 +78,9 @@ class Host(Protocol):
     def limit_refuse(self, rule: int) -> str:
         """Nothing is recorded; gives the reason."""
 
-    def ask(self, agent: Agent | None, wanted: Type, prompt: str) -> Generator[None, None, Answer]:
-        """Asks the model of `agent` (None: the default model, and no limits) for a value of `wanted`."""
+    def ask(self, agent: Agent | None, wanted: Type, schema: Schema, prompt: str) -> Generator[None, None, Answer]:
+        """Asks the model of `agent` (None: the default model, and no limits) for a value of `wanted`, whose schema is
+        `schema`."""
 
     def run(self, main: TaskBody) -> int:
         """Runs `main` and every task that it starts, reports what went wrong, and gives the exit status. Raises

@@ -19,6 +19,7 @@ from kavachc.interpreter.output import Output
 from kavachc.interpreter.scripted_model import Dropped, ModelAnswer, ModelFailure, ModelReply, Script
 from kavachc.interpreter.show import quote, show_inside
 from kavachc.interpreter.signals import ProgramStops
+from kavachc.semantics.schema import Schema
 from kavachc.semantics.typed_ast import Agent
 from kavachc.semantics.types import Type
 
@@ -74,7 +75,7 @@ class ModelClient:
         self._start_ns = scheduler.clock.monotonic_ns()
         self._random: Callable[[], int] = SplitMix64() if scheduler.clock.is_virtual else host_random
 
-    def ask(self, agent: Agent | None, wanted: Type, prompt: str) -> AskSteps:
+    def ask(self, agent: Agent | None, wanted: Type, schema: Schema, prompt: str) -> AskSteps:
         """One ask, from the check for a key to its end."""
         if self._script is None and not self._is_dry_run:
             variable = KEY_VARIABLES[agent.model.provider if agent else "Anthropic"]

@@ -17,6 +17,7 @@ from kavachc.interpreter.scripted_model import ScriptError, load_script
 from kavachc.interpreter.show import show
 from kavachc.interpreter.signals import ProgramStops
 from kavachc.options import RunOptions
+from kavachc.semantics.schema import Schema
 from kavachc.semantics.typed_ast import Agent, Effect, Limit, Program
 from kavachc.semantics.types import ERROR, Type
 from kavachc.state.problem import StateProblem
@@ -143,8 +144,8 @@ class ModelHost:
     def limit_refuse(self, rule: int) -> str:
         return self._ledger.refuse(self._checked.rules[rule])
 
-    def ask(self, agent: Agent | None, wanted: Type, prompt: str) -> Generator[None, None, Answer]:
-        return self._client.ask(agent, wanted, prompt)
+    def ask(self, agent: Agent | None, wanted: Type, schema: Schema, prompt: str) -> Generator[None, None, Answer]:
+        return self._client.ask(agent, wanted, schema, prompt)
 
     def run(self, main: TaskBody) -> int:
         """Spec 4.main and 7.unwaited."""

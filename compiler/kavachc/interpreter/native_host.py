@@ -25,9 +25,16 @@ from kavachc.interpreter.show import show
 from kavachc.interpreter.signals import Fails, KavachPanic
 from kavachc.options import RunOptions
 from kavachc.semantics import panics
+from kavachc.semantics.schema import Schema
 from kavachc.semantics.typed_ast import Agent, Effect, Limit, Program
 from kavachc.semantics.types import ERROR, Type
 
+SCHEMA_WAYS: dict[str, abi.SchemaWay] = {
+    "none": abi.SchemaWay.FREE_TEXT,
+    "structured": abi.SchemaWay.STRUCTURED,
+    "wrapped": abi.SchemaWay.WRAPPED,
+    "prompt": abi.SchemaWay.IN_PROMPT,
+}
 ANSWER_KINDS: dict[int, Any] = {
     abi.AnswerKind.ANSWERED: "Answered",
     abi.AnswerKind.NO_KEY: "NoKey",
@@ -215,12 +222,15 @@ class NativeHost:
 
     # The model.
 
-    def ask(self, agent: Agent | None, wanted: Type, prompt: str) -> Generator[None, None, Answer]:
+    def ask(self, agent: Agent | None, wanted: Type, schema: Schema, prompt: str) -> Generator[None, None, Answer]:
         index = -1 if agent is None else agent.index
         native_type = self._tables.type(self._descriptions.of(wanted))
         answer = abi.Answer()
         string = self._string(prompt)
-        has_ended = self._library.kv_ask(index, byref(native_type), string, byref(answer), self._running)
+        native_schema = self._tables.schema(SCHEMA_WAYS[schema.way], schema.text)
+        has_ended = self._library.kv_ask(
+            index, byref(native_type), byref(native_schema), string, byref(answer), self._running
+        )
         self._release_string(string)  # The runtime holds a count of its own while it asks.
         if not has_ended:
             yield

@@ -175,8 +175,9 @@ _ROWS = (
     Op("limit.count", "", "owned", ("rule",)),
     Op("limit.commit", "", "owned", suspends=True),  # outcome<answer>: answered when recorded, or denied
     Op("limit.refuse", "", "owned", ("rule",)),  # the reason
-    # ask. Operands: the agent's number (-1: none), the prompt. `type` is what the answer must fit.
-    Op("ask", "bb", "owned", ("type",), suspends=True),  # outcome<answer>
+    # ask. Operands: the agent's number (-1: none), the prompt. `type` is what the answer must fit; `way` and `text` are
+    # those of its JSON schema.
+    Op("ask", "bb", "owned", ("type", "way", "text"), suspends=True),  # outcome<answer>
     Op("answer.kind", "b", "owned", pure=True),
     Op("answer.status", "b", "owned", pure=True),
     Op("answer.text", "c", "owned", pure=True),
@@ -205,7 +206,9 @@ WRITES = (
 )
 
 # What each attribute is: in Python, and in the text form.
-AttributeKind = Literal["value", "number", "name", "predicate", "depth", "local", "type", "block", "cases"]
+AttributeKind = Literal[
+    "value", "number", "name", "text", "way", "predicate", "depth", "local", "type", "block", "cases"
+]
 ATTRIBUTE_KINDS: dict[str, AttributeKind] = {
     "value": "value",  # int, float, bool or str, by the op
     "local": "local",
@@ -220,6 +223,8 @@ ATTRIBUTE_KINDS: dict[str, AttributeKind] = {
     "capability": "name",
     "vtable": "name",
     "entry": "name",
+    "text": "text",
+    "way": "way",
     "predicate": "predicate",
     "depth": "depth",
     "type": "type",
@@ -231,3 +236,5 @@ ATTRIBUTE_KINDS: dict[str, AttributeKind] = {
 # The ops that change what stands at the address that they are given first, or make it its owner's alone.
 PREDICATES = ("==", "!=", "<", "<=", ">", ">=")
 DEPTHS = ("plain", "counted")
+# How a schema goes to the model, in the order of kv_schema_way.
+WAYS = ("none", "structured", "wrapped", "prompt")

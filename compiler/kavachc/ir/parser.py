@@ -29,8 +29,11 @@ from kavachc.ir.module import (
     Variant,
     Vtable,
 )
-from kavachc.ir.ops import ATTRIBUTE_KINDS, DEPTHS, OPS, PREDICATES, Op
+from kavachc.ir.ops import ATTRIBUTE_KINDS, DEPTHS, OPS, PREDICATES, WAYS, Op
 from kavachc.ir.types import NOTHING, IrType
+
+# The attributes that are one of a few words.
+_WORDS = {"predicate": PREDICATES, "depth": DEPTHS, "way": WAYS}
 
 
 def parse_module(text: str) -> Module:
@@ -330,6 +333,8 @@ class _FunctionParser:
             return cursor.integer()
         if kind == "name":
             return cursor.name()
+        if kind == "text":
+            return cursor.string()
         if kind == "local":
             line = cursor.line
             local = self._locals.get(cursor.marked_name("local"))
@@ -342,7 +347,7 @@ class _FunctionParser:
             return self._used_block()
         if kind == "cases":
             return self._cases()
-        if cursor.word not in (PREDICATES if kind == "predicate" else DEPTHS):
+        if cursor.word not in _WORDS[kind]:
             cursor.fail(f"a {kind}")
         return cursor.advance()
 

@@ -201,7 +201,7 @@ def _attribute(value: Attribute, kind: str) -> str:
     if isinstance(value, float):
         return float_text(value)
     if isinstance(value, str):
-        if kind == "value":
+        if kind in ("value", "text"):
             return string_text(value)
         return name_text(value) if kind == "name" else value
     if isinstance(value, Block):

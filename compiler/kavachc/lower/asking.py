@@ -8,6 +8,7 @@ from kavachc.lower.function import Failure, FunctionLowering
 from kavachc.lower.settle import settle
 from kavachc.lower.types import lower_type
 from kavachc.semantics import types
+from kavachc.semantics.schema import answer_schema
 
 ANSWERED = 0
 # kv_answer_kind: which variant of AiError each of the other kinds becomes.
@@ -20,7 +21,8 @@ def perform_ask(
     """`operands` are the agent's number and the prompt; the value is of `answer_type`."""
     build = state.build
     agent, prompt = operands
-    outcome = build.ask(agent, prompt, lower_type(answer_type))
+    schema = answer_schema(answer_type)
+    outcome = build.ask(agent, prompt, lower_type(answer_type), schema.way, schema.text)
     state.release_to(mark)
     answer = settle(state, outcome, True, None)
     kind, status = build.emit("answer.kind", answer), build.emit("answer.status", answer)

@@ -28,12 +28,13 @@ from kavachc.semantics.types import (
     CapabilityType,
     RecordType,
     SumType,
+    Type,
     declared,
     own_type,
 )
 from kavachc.semantics.wording import a
 from kavachc.semantics.world import Facts, World
-from kavachc.source import SourceFile
+from kavachc.source import SourceFile, Span
 from kavachc.syntax import ast
 from kavachc.syntax.parser import parse
 from kavachc.syntax.program_files import ProgramFiles, alone
@@ -76,7 +77,7 @@ def check(files: ProgramFiles | ast.Module, bag: DiagnosticBag) -> typed.Program
     settings = Settings(world, check_expression)
     settings.check()
     main = _check_main(world.files()[0])
-    check_instances(world)
+    asks = check_instances(world)
     effects = Effects(world)
     effects.infer()
     effects.check_constants()
@@ -88,7 +89,7 @@ def check(files: ProgramFiles | ast.Module, bag: DiagnosticBag) -> typed.Program
     bag.items[reported_before:] = found
     if main is None or any(item.severity == "error" for item in found):
         return None
-    return _program(world, main)
+    return _program(world, main, asks)
 
 
 def _place(diagnostic: Diagnostic, order: Mapping[SourceFile, int]) -> tuple[int, int]:
@@ -144,7 +145,7 @@ def _check_main(world: World) -> typed.Function | None:
     return main
 
 
-def _program(world: World, main: typed.Function) -> typed.Program:
+def _program(world: World, main: typed.Function, asks: list[tuple[Type, Span]]) -> typed.Program:
     unique = world.all_types
     return typed.Program(
         functions=[function for function, _ in world.bodies],
@@ -160,4 +161,5 @@ def _program(world: World, main: typed.Function) -> typed.Program:
         ai_error=world.sum("AiError"),
         task_error=world.sum("TaskError"),
         file_error=world.sum("FileError"),
+        asks=asks,
     )

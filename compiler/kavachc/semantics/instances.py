@@ -32,8 +32,9 @@ def check_written_bounds(world: World, maker: Body) -> None:
         check_bounds(maker, span, applied.name, declared(applied).parameters, applied.arguments)
 
 
-def check_instances(world: World) -> None:
-    """The calls of generic functions come to an end, and what they ask for can be asked for."""
+def check_instances(world: World) -> list[tuple[Type, Span]]:
+    """The calls of generic functions come to an end, and what they ask for can be asked for. Gives what the program
+    asks for and where, in the order of the places; for an ask in a generic function, each type once."""
     found: list[Edge] = []
     for function, _ in world.bodies:
         facts = world.facts.get(function)
@@ -44,8 +45,11 @@ def check_instances(world: World) -> None:
     for edge in growing:
         assert isinstance(edge.owner, typed.Function)
         report_growth(world, edge.owner.name.rpartition(".")[2], edge)
-    if not growing and not _check_sizes(world):
-        _check_asks(world)
+    if growing or _check_sizes(world):
+        return []
+    asked = _check_asks(world)
+    order = {file: number for number, file in enumerate(world.views)}
+    return sorted(asked, key=lambda item: (order[item[1].file], item[1].start))
 
 
 def _check_sizes(world: World) -> bool:
@@ -61,8 +65,9 @@ def _check_sizes(world: World) -> bool:
     return bool(found)
 
 
-def _check_asks(world: World) -> None:
+def _check_asks(world: World) -> dict[tuple[Type, Span], None]:
     """Goes through every instance that a call leads to; `root` is the place of the call that is not in a generic."""
+    found = dict.fromkeys(item for facts in world.facts.values() for item in facts.asks if not is_open(item[0]))
     pending: list[tuple[typed.Function, tuple[Type, ...], Span]] = []
     for owner, facts in world.facts.items():
         if not isinstance(owner, typed.Function) or not owner.type_parameters:
@@ -75,14 +80,15 @@ def _check_asks(world: World) -> None:
         seen.add((function, arguments))
         if len(seen) > INSTANCES_MAX:
             world.bag.report(codes.TOO_MANY_INSTANCES, root, limit=f"{INSTANCES_MAX:,}".replace(",", "_"))
-            return
+            return found
         if any(map(is_too_large, arguments)):
             world.bag.report(codes.TYPE_TOO_LARGE, root, name=function.name.rpartition(".")[2], limit=TYPE_SIZE_MAX)
-            return
+            return found
         bindings = dict(zip(function.type_parameters, arguments, strict=True))
         facts = world.facts[function]
         for asked, span in facts.asks:
             answer = substitute(asked, bindings)
+            found[answer, span] = None
             reason = why_not_askable(answer) if is_open(asked) else None
             if reason is not None:
                 labels = (Label(span, "asked for here"),)
@@ -90,3 +96,4 @@ def _check_asks(world: World) -> None:
         for call in facts.calls_of_generics:
             inner = tuple([substitute(item, bindings) for item in call.type_arguments])
             pending.append((call.callee, inner, root))
+    return found

@@ -64,12 +64,13 @@ def _task_cancel(out: FunctionEmitter, instruction: Instruction) -> str:
 
 def _ask(out: FunctionEmitter, instruction: Instruction) -> str:
     agent, prompt = (out.operand(value) for value in instruction.operands)
-    wanted = instruction.attributes[0]
+    wanted, way, text = instruction.attributes
     assert isinstance(wanted, Scalar | Array | Map | Optional | Tuple | Named)
-    descriptor = out.emission.descriptors.type(wanted)
+    descriptors = out.emission.descriptors
+    schema = descriptors.schema(str(way), str(text))
     out.emission.asks = True
     scratch = out.scratch(out.layouts.size(ANSWER))
-    is_ready = out.call("kv_ask", agent, descriptor, prompt, scratch, "%frame")
+    is_ready = out.call("kv_ask", agent, descriptors.type(wanted), schema, prompt, scratch, "%frame")
     return _outcome_with_answer(out, instruction, is_ready, scratch)
 
 

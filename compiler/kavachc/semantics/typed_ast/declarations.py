@@ -144,7 +144,8 @@ class Implementation:
 class Program:
     """Everything that one program declares, the prelude's types included. `functions` are all that have a body:
     functions, methods and handlers, as they stand in the source. `generic_types` are the records and sums that have
-    type parameters; values are of their applications. `records` and `sums` are the others."""
+    type parameters; values are of their applications. `records` and `sums` are the others. `asks` are the types that
+    are asked for, and where; those in generic functions for each instance."""
 
     functions: list[Function]
     records: list[RecordType]
@@ -159,3 +160,4 @@ class Program:
     ai_error: SumType
     task_error: SumType
     file_error: SumType
+    asks: list[tuple[Type, Span]]
