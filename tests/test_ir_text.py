@@ -29,7 +29,7 @@ from kavachc.ir.module import (
     Variant,
     Vtable,
 )
-from kavachc.ir.ops import ATTRIBUTE_KINDS, DEPTHS, OPS, PREDICATES, Op
+from kavachc.ir.ops import ATTRIBUTE_KINDS, DEPTHS, OPS, PREDICATES, WAYS, Op
 from kavachc.ir.parser import parse_module
 from kavachc.ir.printer import print_module
 from kavachc.ir.types import NOTHING, SCALARS, Address, Array, FunctionValue, IrType, Map, Named, Outcome, Task
@@ -250,6 +250,8 @@ def attribute(op: Op, name: str, function: Function) -> st.SearchStrategy[Attrib
     kinds: dict[str, st.SearchStrategy[Attribute]] = {
         "number": st.integers(-1, 99),
         "name": NAMES,
+        "text": TEXTS,
+        "way": st.sampled_from(WAYS),
         "predicate": st.sampled_from(PREDICATES),
         "depth": st.sampled_from(DEPTHS),
         "local": st.sampled_from(function.locals or [Local("none", NOTHING)]),
