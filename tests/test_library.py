@@ -23,12 +23,12 @@ from kavachc.ir import library as ir_library
 from kavachc.ir.library import LIBRARY, LibraryEntry
 from kavachc.ir.runtime_calls import LIBRARY_CALLS
 from kavachc.ir.types import INT, STRING, Address, Array, IrType, Optional, Tuple
-from kavachc.library_page import library_page
+from kavachc.library_page import library_page, written_in_kavach
 from kavachc.lower.types import lower_type
-from kavachc.semantics.builtins import BUILTINS, Builtin
+from kavachc.semantics.builtins import BUILTINS, GUARDS, Builtin
 from kavachc.semantics.types import ArrayType, OptionalType, Type, TypeVariable
 
-ROWS = {row.key: row for row in BUILTINS}
+ROWS = {row.key: row for row in (*BUILTINS, *GUARDS.values())}
 SOURCES = sorted((ROOT / "runtime" / "src").glob("library_*.zig"))
 _EXPORT = re.compile(r"^(?:pub )?export fn (kv_lib_\w+)\((.*?)\) callconv\(\.c\) (\S+) \{", re.MULTILINE)
 _CARRIED = {"i64": "int64", "f64": "float", "bool": "bool", "void": "none"}
@@ -76,9 +76,15 @@ def test_what_computes_is_a_function_of_the_runtime() -> None:
     assert {*COMPUTED, *CHANGES} - special <= set(LIBRARY)
 
 
-@pytest.mark.parametrize("row", BUILTINS, ids=lambda row: row.key)
+@pytest.mark.parametrize("row", [*BUILTINS, *GUARDS.values(), *written_in_kavach()], ids=lambda row: row.key)
 def test_every_row_is_documented(row: Builtin) -> None:
     assert row.documentation[0].isupper() and row.documentation.endswith(".")
+
+
+def test_a_golden_calls_every_function_written_in_kavach() -> None:
+    """Nothing else checks its body."""
+    goldens = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "golden" / "library").glob("*.golden"))
+    assert [row.key for row in written_in_kavach() if f".{row.name}(" not in goldens] == []
 
 
 def test_the_page_is_up_to_date() -> None:

@@ -1,17 +1,23 @@
-"""Writes docs/library.md from the builtins table: `python -m kavachc.library_page > docs/library.md`."""
+"""Writes docs/library.md from the builtins table, and from what `library.kav` says of its functions:
+`python -m kavachc.library_page > docs/library.md`."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 
+from kavachc.diagnostics.diagnostic import DiagnosticBag
 from kavachc.semantics.builtins import BUILTINS, Builtin
-from kavachc.semantics.types import ArrayType, MapType, PrimitiveType, Type, TypeVariable
+from kavachc.semantics.checker import load_prelude
+from kavachc.semantics.library import library_rows
+from kavachc.semantics.types import ArrayType, MapType, OptionalType, PrimitiveType, Type, variables
+from kavachc.semantics.world import World
 
 _HEAD = """\
 # The library
 
-Made from `compiler/kavachc/semantics/builtins.py` by `python -m kavachc.library_page > docs/library.md`. The rules that
-are not told in a line are in chapter 10 of `spec.md`.
+Made from `builtins.py` and `library.kav` in `compiler/kavachc/semantics/` by `python -m kavachc.library_page >
+docs/library.md`. The rules that are not told in a line are in chapter 10 of `spec.md`.
 """
 _FUNCTIONS = "Functions"
 
@@ -19,9 +25,22 @@ _FUNCTIONS = "Functions"
 def library_page() -> str:
     """Sections in the order in which the table first names their owners."""
     sections: dict[str, list[Builtin]] = {}
-    for row in BUILTINS:
+    for row in (*BUILTINS, *written_in_kavach()):
         sections.setdefault(_section(row.owner), []).append(row)
     return _HEAD + "".join(_text(title, rows) for title, rows in sections.items())
+
+
+def written_in_kavach() -> Iterator[Builtin]:
+    """A row for each method of `library.kav`."""
+    prelude = load_prelude()
+    world = World(prelude, DiagnosticBag())
+    world.views[prelude.file] = world
+    for function, documentation in library_rows(world):
+        owner, *parameters = [(item.name, item.type) for item in function.parameters]
+        name = function.name.partition(".")[2]
+        yield Builtin(
+            function.name, name, owner[1], tuple(parameters), function.result, documentation, error=function.error
+        )
 
 
 def _section(owner: Type | str | None) -> str:
@@ -29,6 +48,8 @@ def _section(owner: Type | str | None) -> str:
         return _FUNCTIONS
     if isinstance(owner, ArrayType):
         return "Arrays"
+    if isinstance(owner, OptionalType):
+        return "Optionals"
     if isinstance(owner, MapType):
         return "Maps"
     if isinstance(owner, str):
@@ -48,14 +69,17 @@ def _signature(row: Builtin) -> str:
     parameters = ", ".join(f"{name}: {type_}" for name, type_ in row.parameters)
     result = "" if str(row.result) == "()" else f" -> {row.result}"
     error = "" if row.error is None else f" ! {row.error}"
-    return f"{before}{row.name}({parameters}){result}{error}{_bounds(owner)}"
+    return f"{before}{row.name}({parameters}){result}{error}{_bounds(row)}"
 
 
-def _bounds(owner: Type | str | None) -> str:
-    """`, T: Ord`, where the elements need it."""
-    if isinstance(owner, ArrayType) and isinstance(owner.element, TypeVariable) and owner.element.bounds:
-        return f", {owner.element}: {' + '.join(owner.element.bounds)}"
-    return ""
+def _bounds(row: Builtin) -> str:
+    """`, T: Ord`, where type parameters need it. That the keys of a map are keys needs no word."""
+    types = [type_ for _, type_ in row.parameters]
+    if isinstance(row.owner, Type) and not isinstance(row.owner, MapType):
+        types.insert(0, row.owner)
+    known = set(variables(row.owner)) if isinstance(row.owner, MapType) else set()
+    found = dict.fromkeys(item for type_ in types for item in variables(type_) if item not in known)
+    return "".join(f", {item}: {' + '.join(item.bounds)}" for item in found if item.bounds)
 
 
 if __name__ == "__main__":

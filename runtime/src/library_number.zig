@@ -71,6 +71,16 @@ export fn kv_lib_int_to_float(value: i64) callconv(.c) f64 {
     return @floatFromInt(value);
 }
 
+export fn kv_lib_guard_count(count: i64, place: [*]const u8, place_length: i64) callconv(.c) i64 {
+    if (count < 0) panicWith(&.{ "the count ", " is negative" }, &.{count}, place, place_length);
+    return count;
+}
+
+export fn kv_lib_guard_size(size: i64, place: [*]const u8, place_length: i64) callconv(.c) i64 {
+    if (size < 1) panicWith(&.{ "the size ", " is less than 1" }, &.{size}, place, place_length);
+    return size;
+}
+
 export fn kv_lib_float_abs(value: f64) callconv(.c) f64 {
     return @abs(value);
 }

@@ -65,10 +65,20 @@ def _slice(text: str, start: int, end: int) -> str:
     return text[start:end]
 
 
-def _repeat(text: str, count: int) -> str:
+def _not_negative(count: int) -> int:
     if count < 0:
         raise Panics(panics.NEGATIVE_COUNT.format(count=count))
-    if len(text) * count > _TEXT_LENGTH_MAX:
+    return count
+
+
+def _at_least_one(size: int) -> int:
+    if size < 1:
+        raise Panics(panics.SIZE_TOO_SMALL.format(size=size))
+    return size
+
+
+def _repeat(text: str, count: int) -> str:
+    if len(text) * _not_negative(count) > _TEXT_LENGTH_MAX:
         raise MemoryError
     return text * count
 
@@ -213,6 +223,8 @@ LIBRARY: dict[str, Callable[..., Value]] = {
     "float.sqrt": _sqrt,
     "float.is_nan": math.isnan,
     "float.to_int": _float_to_int,
+    "guard.count": _not_negative,
+    "guard.size": _at_least_one,
     "array.len": lambda array: len(array.items),
     "array.is_empty": lambda array: not array.items,
     "array.first": lambda array: Present(array.items[0]) if array.items else ABSENT,

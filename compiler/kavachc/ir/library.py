@@ -151,6 +151,8 @@ _ROWS = (
     _row("float.sqrt", FLOAT, FLOAT),
     _row("float.is_nan", FLOAT, BOOL),
     _row("float.to_int", FLOAT, Optional(INT)),
+    _row("guard.count", INT, INT, panics=True),
+    _row("guard.size", INT, INT, panics=True),
     # Arrays.
     _row("array.is_empty", _ARRAY, BOOL),
     _row("array.first", _ARRAY, Optional(T)),

@@ -43,7 +43,12 @@ def method_names(owner: Type | str) -> list[str]:
 def _belongs(row: Builtin, owner: Type | str | None) -> bool:
     if row.owner is None or owner is None or isinstance(row.owner, str) or isinstance(owner, str):
         return row.owner == owner
-    return _match(row.owner, owner, {})
+    return matches(row.owner, owner)
+
+
+def matches(row_type: Type, actual: Type) -> bool:
+    """Whether `actual` has the shape of `row_type`, whatever the variables in that stand for."""
+    return _match(row_type, actual, {})
 
 
 def _match(row_type: Type, actual: Type, bindings: Bindings) -> bool:

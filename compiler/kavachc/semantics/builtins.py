@@ -217,6 +217,12 @@ _NUMBER_ROWS = (
     _method("float.is_nan", FLOAT, "", (), BOOL, "Whether it is `nan`."),
     _method("float.to_int", FLOAT, "", (), OptionalType(INT), "Its whole part, or `none` where that is no Int."),
 )
+# What stands around an argument of a library function that is written in Kavach, by the parameter's name: so that the
+# panic's place is the call's.
+GUARDS = {
+    "count": _method("guard.count", INT, "", (), INT, "The count, which is not negative."),
+    "size": _method("guard.size", INT, "", (), INT, "The size, which is at least 1."),
+}
 _ARRAY_ROWS = (
     _method("array.len", _ARRAY, "", (), INT, "The number of elements."),
     _method("array.is_empty", _ARRAY, "", (), BOOL, "Whether it has no elements."),

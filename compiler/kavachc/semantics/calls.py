@@ -15,10 +15,12 @@ from kavachc.semantics.agent_start import check_start
 from kavachc.semantics.arguments import Slot, Target, check_arguments, in_order
 from kavachc.semantics.body import MAY_BE_NONE, Body, unknown
 from kavachc.semantics.builtin_calls import builtin_named, check_ask, check_builtin, method_names
+from kavachc.semantics.builtins import GUARDS
 from kavachc.semantics.checked_call import Checked, no_call
 from kavachc.semantics.construction import check_record_make, check_variant_make, shape, type_arguments_example
 from kavachc.semantics.conversions import is_partly_unknown
 from kavachc.semantics.inference import Inference, refuse_type_arguments
+from kavachc.semantics.library import library_method, library_method_names
 from kavachc.semantics.names import (
     capability_here,
     own_type_parameters,
@@ -158,8 +160,6 @@ def _check_method_call(body: Body, node: ast.Call, callee: ast.FieldAccess, want
     type_ = target.type
     if type_ is UNKNOWN:
         return no_call(node.span)
-    if not isinstance(type_, RecordType | SumType):
-        refuse_type_arguments(body, node.type_arguments, callee.name)
     if isinstance(type_, RecordType | SumType):
         methods = body.world.methods_of(type_)
         if name in methods:
@@ -171,6 +171,8 @@ def _check_method_call(body: Body, node: ast.Call, callee: ast.FieldAccess, want
             body.report(codes.NOT_CALLABLE, callee.span, what=what, help=help_text)
             return no_call(node.span)
         return _report_no_method(body, callee, type_, list(methods))
+    if isinstance(type_, CapabilityType | AgentType):
+        refuse_type_arguments(body, node.type_arguments, callee.name)
     if isinstance(type_, CapabilityType):
         method = type_.method(name)
         if method is not None:
@@ -182,8 +184,13 @@ def _check_method_call(body: Body, node: ast.Call, callee: ast.FieldAccess, want
             return _call_handler(body, node, target, handlers[name])
         return _report_no_method(body, callee, type_, list(handlers))
     row = builtin_named(type_, name)
+    function = library_method(body.world, type_, name) if row is None else None
+    if function is not None:
+        return _call_function(body, node, function, target, wanted)
+    refuse_type_arguments(body, node.type_arguments, callee.name)
     if row is None:
-        return _report_no_method(body, callee, type_, method_names(type_))
+        known = [*method_names(type_), *library_method_names(body.world, type_)]
+        return _report_no_method(body, callee, type_, known)
     return check_builtin(body, node, row, target)
 
 
@@ -250,6 +257,7 @@ def _check_exclusive(body: Body, arguments: Sequence[typed.Expr]) -> None:
 def _call_function(
     body: Body, node: ast.Call, function: typed.Function, receiver: typed.Expr | None, wanted: Type | None
 ) -> Checked:
+    body.world.want(function)
     name = function.name.rpartition(".")[2]
     own = function.parameters if receiver is None else function.parameters[1:]
     parameters = [(item.name, item.type) for item in own]
@@ -261,7 +269,10 @@ def _call_function(
         receiver = _as_place(body, receiver)
     marks = [item.is_reference for item in own]
     found = _check_parameters(body, node, name, parameters, receiver, inference, wanted, mutable=marks)
-    arguments = found.values if found.receiver is None else (found.receiver, *found.values)
+    values = found.values
+    if function.span.file is body.world.library_file:
+        values = tuple([_guarded(node, name, value) for (name, _), value in zip(parameters, values, strict=False)])
+    arguments = values if found.receiver is None else (found.receiver, *values)
     _check_exclusive(body, arguments)
     if inference is None:
         call = typed.CallFunction(node.span, function.result, function, arguments)
@@ -271,6 +282,11 @@ def _call_function(
     call = typed.CallFunction(node.span, inference.of(function.result), function, arguments, type_arguments)
     error = None if function.error is None else inference.of(function.error)
     return Checked(call, name, error, found.before, edge)
+
+
+def _guarded(node: ast.Call, parameter: str, value: typed.Expr) -> typed.Expr:
+    guard = GUARDS.get(parameter)
+    return value if guard is None else typed.CallBuiltin(node.span, value.type, guard, (value,))
 
 
 def _start_inference(body: Body, node: ast.Call, function: typed.Function, receiver: typed.Expr | None) -> Inference:

@@ -66,8 +66,7 @@ def check(files: ProgramFiles | ast.Module, bag: DiagnosticBag) -> typed.Program
     for entry in world.all_constants:
         if entry.state == "untouched":
             check_constant(world, maker, entry)
-    for function, declaration in world.bodies:
-        _check_function(world, function, declaration)
+    checked = _check_functions(world, 0)
     for error, written in world.error_types:
         check_error_type(world, error, written)
     for key, span in world.map_keys:
@@ -76,6 +75,8 @@ def check(files: ProgramFiles | ast.Module, bag: DiagnosticBag) -> typed.Program
     limits.check()
     settings = Settings(world, check_expression)
     settings.check()
+    # Those of the library that only limits and settings call.
+    _check_functions(world, checked)
     main = _check_main(world.files()[0])
     asks = check_instances(world)
     effects = Effects(world)
@@ -122,6 +123,14 @@ def _check_defaults(world: World, maker: Body) -> None:
     for entry in world.defaults.values():
         if entry.state == "untouched":
             check_default(world, maker, entry)
+
+
+def _check_functions(world: World, first: int) -> int:
+    """Check the bodies from `first` on, those too that come to be wanted meanwhile; how many there are."""
+    while first < len(world.bodies):
+        _check_function(world, *world.bodies[first])
+        first += 1
+    return first
 
 
 def _check_function(world: World, function: typed.Function, declaration: ast.Function) -> None:

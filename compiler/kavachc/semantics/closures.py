@@ -6,6 +6,7 @@ from kavachc.diagnostics import codes
 from kavachc.diagnostics.diagnostic import Label
 from kavachc.semantics import typed_ast as typed
 from kavachc.semantics.body import DROPPED, Body, drop
+from kavachc.semantics.conversions import is_partly_unknown
 from kavachc.semantics.names import note_value
 from kavachc.semantics.scope import Scope
 from kavachc.semantics.statements import check_function_body
@@ -25,7 +26,7 @@ def check_closure(body: Body, node: ast.Closure, wanted: Type | None) -> typed.E
     known = wanted if isinstance(wanted, FunctionType) else None
     if known is not None and len(known.parameters) != len(node.parameters):
         given = counted(len(node.parameters), "parameter")
-        return body.report(codes.CLOSURE_PARAMETERS, node.span, wanted=known, given=given)
+        return body.report(codes.CLOSURE_PARAMETERS, node.span, wanted=_without_result(known), given=given)
     parameters = tuple([_parameter(body, node, index, known) for index in range(len(node.parameters))])
     result, error = _ending(body, node, known)
     variables = body.variables()
@@ -44,6 +45,13 @@ def check_closure(body: Body, node: ast.Closure, wanted: Type | None) -> typed.E
     note_value(body, function, node.span)
     type_ = FunctionType(tuple([item.type for item in parameters]), function.result, function.error)
     return typed.Closure(node.span, type_, function, tuple([item.value for item in captured]))
+
+
+def _without_result(wanted: FunctionType) -> FunctionType | str:
+    """`fn(Int) -> …`, where the closure's body is to say the result."""
+    if wanted.result is not UNKNOWN or any(map(is_partly_unknown, wanted.parameters)):
+        return wanted
+    return f"fn({', '.join(map(str, wanted.parameters))}) -> …"
 
 
 def _parameter(body: Body, node: ast.Closure, index: int, known: FunctionType | None) -> typed.Local:

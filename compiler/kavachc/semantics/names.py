@@ -14,10 +14,10 @@ from kavachc.semantics.types import (
     CapabilityType,
     FunctionType,
     NominalType,
-    RecordType,
     SumType,
     Type,
     TypeVariable,
+    variables,
 )
 from kavachc.semantics.wording import parameter_list, signature
 from kavachc.semantics.world import BUILTIN_FUNCTIONS, PRIMITIVES, Edge, GenericCall, Use
@@ -71,6 +71,7 @@ def _function_value(body: Body, node: ast.Name, function: typed.Function, wanted
     """A function's name as a value. What the parameters of a generic one stand for, the place says."""
     if any(item.is_reference for item in function.parameters):
         return body.report(codes.MUT_VALUE, node.span, name=function.name)
+    body.world.want(function)
     note_value(body, function, node.span)
     type_ = FunctionType(tuple([item.type for item in function.parameters]), function.result, function.error)
     if not function.type_parameters:
@@ -141,9 +142,9 @@ def start_example(agent: typed.Agent) -> str:
 
 def own_type_parameters(function: typed.Function) -> tuple[TypeVariable, ...]:
     """The function's type parameters without those of the type that it is a method of."""
-    receiver = function.parameters[0] if function.parameters and function.parameters[0].name == "self" else None
-    outer = len(receiver.type.arguments) if receiver and isinstance(receiver.type, RecordType | SumType) else 0
-    return function.type_parameters[outer:]
+    is_method = "." in function.name and bool(function.parameters)
+    outer = set(variables(function.parameters[0].type)) if is_method else set()
+    return tuple([item for item in function.type_parameters if item not in outer])
 
 
 def function_signature(function: typed.Function, error: Type | str | None = None) -> str:

@@ -13,6 +13,7 @@ CALL_DEPTH_MAX = 100_000
 SLICE_OUT_OF_RANGE = "slice {start}..{end} is out of range: the length is {length}"
 EMPTY_SEPARATOR = "the text to look for is empty"
 NEGATIVE_COUNT = "the count {count} is negative"
+SIZE_TOO_SMALL = "the size {size} is less than 1"
 NEGATIVE_EXPONENT = "the exponent {exponent} is negative"
 FILL_NOT_ONE = "the fill is not one character"
 ASSERTION_FAILED = "assertion failed: {condition}"

@@ -116,6 +116,17 @@ class DefaultEntry:
     facts: Facts = field(default_factory=Facts)
 
 
+@dataclass(eq=False, slots=True)
+class Library:
+    """What a program has seen of `library.kav`: nothing until `library.py` opens it. `methods` are what it offers,
+    `waiting` the functions that nothing has called yet, so that their bodies are not checked."""
+
+    view: World | None = None
+    methods: list[Function] = field(default_factory=list)
+    declarations: dict[Function, ast.Function] = field(default_factory=dict)
+    waiting: dict[Function, ast.Function] = field(default_factory=dict)
+
+
 @dataclass(slots=True)
 class World:
     """Everything at the top level, as one file sees it: the names of types, functions and constants, which share one
@@ -151,6 +162,7 @@ class World:
     # The types of keys that were written, looked at likewise.
     map_keys: list[tuple[Type, Span]] = field(default_factory=list)
     closures: list[Function] = field(default_factory=list)
+    library: Library = field(default_factory=Library)
     # Every kind of function value that the program makes or calls, with the functions that become such values.
     shapes: dict[tuple[int, bool], FunctionShape] = field(default_factory=dict)
     valued: dict[FunctionShape, list[Function]] = field(default_factory=dict)
@@ -174,8 +186,19 @@ class World:
         return self.views[span.file]
 
     def files(self) -> list[World]:
-        """The views of the program's files, the prelude's aside; that of the file that was named first."""
-        return list(self.views.values())[1:]
+        """The views of the program's files; that of the file that was named first."""
+        return [view for view in list(self.views.values())[1:] if view is not self.library.view]
+
+    @property
+    def library_file(self) -> SourceFile | None:
+        """The file of the library's functions, once it is read."""
+        return None if self.library.view is None else self.library.view.module.file
+
+    def want(self, function: Function) -> None:
+        """Something calls the function, or makes a value of it: if it is the library's, its body is to be checked."""
+        declaration = self.library.waiting.pop(function, None)
+        if declaration is not None:
+            self.bodies.append((function, declaration))
 
     def help_for_name(self, name: str, known: Iterable[str]) -> str | None:
         """What to do about a name that is not known here: it may be another file's, or misspelt."""
