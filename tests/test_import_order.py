@@ -21,6 +21,7 @@ ORDER: dict[str, set[str]] = {
     "state": LEAVES,
     "ledger": LEAVES | {"state"},
     "interpreter": LEAVES | {"diagnostics", "semantics", "bindings", "state"},
+    "mock": LEAVES | {"interpreter"},
     "ir": LEAVES,
     "lower": LEAVES | {"semantics", "ir"},
     "passes": LEAVES | {"ir"},

@@ -212,6 +212,18 @@ def ledger(file: str, as_json: bool, check: bool, html: str | None) -> None:
             click.echo(line)
 
 
+@cli.command("mock-provider")
+@_file
+@click.option("--port", type=click.IntRange(0, 65_535), default=0, show_default=True, help="0 picks a free one.")
+@click.option("--tls", is_flag=True, help="Serve HTTPS, with a certificate for tests.")
+@click.option("--log", metavar="LOG", help="Write one JSON object a line to LOG for each request.")
+def mock_provider(file: str, port: int, tls: bool, log: str | None) -> None:
+    """Play the scripted model FILE over real HTTP on 127.0.0.1, as a provider would (docs/mock-provider.md)."""
+    from kavachc.mock.command import serve
+
+    _leave(serve(file, port, tls=tls, log_path=log))
+
+
 def _checked(file: str, output: DiagnosticOutput) -> Compilation:
     """The program without mistakes; what there is to warn about is said, once."""
     compilation = Compilation(file)

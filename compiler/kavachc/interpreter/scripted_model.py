@@ -23,6 +23,10 @@ SCRIPT_BYTES_MAX = 256 << 20
 # An answer stands inside the file's object, the array of replies and its reply.
 SCRIPT_DEPTH_MAX = DEPTH_MAX + 3
 
+# What an answer takes where its reply does not say.
+INPUT_TOKENS = 60
+OUTPUT_TOKENS = 10
+
 Stop = Literal["complete", "refusal", "cut_off"]
 STOP_REASONS: dict[str, Stop] = {
     "end_turn": "complete",
@@ -58,12 +62,25 @@ class Dropped:
 ModelReply: TypeAlias = ModelAnswer | ModelFailure | Dropped
 
 
+@dataclass(frozen=True, slots=True)
+class WireDetails:
+    """What a reply says over HTTP beyond what a program sees of it (`kavachc mock-provider`). `headers` have lower-case
+    names. `message` is None where the reply has none."""
+
+    headers: tuple[tuple[str, str], ...] = ()
+    message: str | None = None
+    stop_reason: str = "end_turn"
+    input_tokens: int = INPUT_TOKENS
+    output_tokens: int = OUTPUT_TOKENS
+
+
 @dataclass(slots=True)
 class ScriptedReply:
     reply: ModelReply
     delay_ns: int
     times_left: int
     when: str | None
+    wire: WireDetails
 
 
 @dataclass(slots=True)
@@ -161,18 +178,20 @@ def _reply(item: Json, path: str) -> ScriptedReply:
     for name in ("headers", "message", "error_code"):
         if name in keys and kinds[0] != "status":
             raise _invalid(path, f'"{name}" goes with "status" only')
-    return ScriptedReply(_model_reply(keys, kinds[0]), keys.get("delay", 0), keys.get("times", 1), keys.get("when"))
+    wire = WireDetails(**{name: keys[name] for name in WIRE_KEYS if name in keys})
+    reply = _model_reply(keys, kinds[0], wire)
+    return ScriptedReply(reply, keys.get("delay", 0), keys.get("times", 1), keys.get("when"), wire)
 
 
-def _model_reply(keys: dict[str, Any], kind: str) -> ModelReply:
+def _model_reply(keys: dict[str, Any], kind: str, wire: WireDetails) -> ModelReply:
     if kind == "drop":
         return Dropped()
     if kind == "status":
         status = keys["status"]
         message = keys.get("message", f"status {status}")
-        return ModelFailure(status, message, keys.get("error_code", ""), keys.get("headers", ""))
-    tokens = min(keys.get("input_tokens", 60) + keys.get("output_tokens", 10), INT_MAX)
-    return ModelAnswer(keys[kind], keys.get("stop_reason", "complete"), tokens)
+        return ModelFailure(status, message, keys.get("error_code", ""), dict(wire.headers).get("retry-after", ""))
+    tokens = min(wire.input_tokens + wire.output_tokens, INT_MAX)
+    return ModelAnswer(keys[kind], STOP_REASONS[wire.stop_reason], tokens)
 
 
 def _whole_number(least: int, most: int) -> Callable[[Json, str], int]:
@@ -223,20 +242,20 @@ def _duration(item: Json, path: str) -> int:
     raise _invalid(path, 'expected a duration such as "50ms"')
 
 
-def _stop_reason(item: Json, path: str) -> Stop:
+def _stop_reason(item: Json, path: str) -> str:
     text = _text(item, path)
     if text not in STOP_REASONS:
         *first, last = (f'"{name}"' for name in STOP_REASONS)
         raise _invalid(path, f"expected {', '.join(first)} or {last}")
-    return STOP_REASONS[text]
+    return text
 
 
-def _headers(item: Json, path: str) -> str:
-    """The value of `retry-after`, the only header that means anything here."""
+def _headers(item: Json, path: str) -> tuple[tuple[str, str], ...]:
+    """Names in lower case, each once, with its last value. `retry-after` alone means anything in process."""
     if item.kind != "object":
         raise _invalid(path, "expected an object of texts")
     values = {_whole_text(name, path).lower(): _text(value, path) for name, value in item.value}
-    return values.get("retry-after", "")
+    return tuple(values.items())
 
 
 def _then(item: Json, path: str) -> str:
@@ -289,6 +308,7 @@ def _is_text(text: str) -> bool:
     return not any("\ud800" <= character <= "\udfff" for character in text)
 
 
+WIRE_KEYS = ("headers", "message", "stop_reason", "input_tokens", "output_tokens")
 REPLY_KEYS: dict[str, Callable[[Json, str], Any]] = {
     "answer": _answer,
     "text": _text,

@@ -1,0 +1,1 @@
+"""`kavachc mock-provider`: the scripted model over real HTTP, in the wire formats of the providers."""
