@@ -17,6 +17,7 @@ EXAMPLES = {
     "digest": RunOptions(virtual_time=True),
     "jobs": RunOptions(virtual_time=True),
     "limit": RunOptions(),
+    "moderation": RunOptions(test_model="examples/moderation.model.json"),
     "refund_desk": RunOptions(),
     "review": RunOptions(dry_run=True),
     "triage": RunOptions(virtual_time=True, test_model="examples/triage.model.json"),
