@@ -117,6 +117,9 @@ _Noreturn void kv_panic_index(int64_t index, int64_t length, const uint8_t *plac
 _Noreturn void kv_panic_key(const kv_type *type, const void *key, const uint8_t *place, int64_t place_length);
 _Noreturn void kv_panic_shift(int64_t amount, const uint8_t *place, int64_t place_length);
 
+/* ---- Capabilities ---- */
+kv_capability *kv_capability_limit(const kv_vtable *vtable, kv_capability *held /* consumes */); /* under an agent's limits */
+
 /* ---- Output ---- */
 void kv_print(const kv_string *line);            /* the text and a line break, on stdout */
 

@@ -399,3 +399,44 @@ pub export fn kv_error_new(kind: *const abi.Type, payload: *const anyopaque) cal
     @memcpy(to[0..size], from[0..size]);
     return made;
 }
+
+// ---- Capability values under limits: each agent's limits stand once in a chain, the last that wrapped it outermost.
+
+/// The value that `layer` wraps, if it is itself one of limits.
+fn innerOf(layer: *abi.Capability) ?*abi.Capability {
+    if (layer.vtable.payload_type.kind != .capability) return null;
+    return pointerAt(abi.Capability, layer.payload());
+}
+
+/// Wraps `inner`, which is given up.
+fn wrap(vtable: *const abi.VTable, inner: *abi.Capability) *abi.Capability {
+    const size = abi.Capability.payload_offset + @sizeOf(*abi.Capability);
+    const made: *abi.Capability = @ptrCast(@alignCast(memory.allocateBlock(size)));
+    made.vtable = vtable;
+    const slot: **abi.Capability = @ptrCast(@alignCast(made.payload()));
+    slot.* = inner;
+    return made;
+}
+
+/// One more owner of `chain`, or of a copy without the layer of these limits. Chains are no longer than there are agents.
+fn without(vtable: *const abi.VTable, chain: *abi.Capability) *abi.Capability {
+    var layer = chain;
+    while (layer.vtable != vtable) layer = innerOf(layer) orelse {
+        if (chain.count != 0) chain.count += 1;
+        return chain;
+    };
+    const inner = innerOf(chain).?;
+    if (chain == layer) {
+        if (inner.count != 0) inner.count += 1;
+        return inner;
+    }
+    return wrap(chain.vtable, without(vtable, inner));
+}
+
+/// The capability under the limits that `vtable` is, which stand nowhere else in it.
+pub export fn kv_capability_limit(vtable: *const abi.VTable, held: *abi.Capability) callconv(.c) *abi.Capability {
+    assert(vtable.payload_type.kind == .capability);
+    var slot = held;
+    defer release(vtable.payload_type, @ptrCast(&slot));
+    return wrap(vtable, without(vtable, held));
+}

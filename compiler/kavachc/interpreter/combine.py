@@ -22,12 +22,12 @@ from kavachc.interpreter.values import (
     ArrayValue,
     CapabilityValue,
     FunctionData,
-    LimitedCapability,
     Present,
     RecordValue,
     TupleValue,
     Value,
     VariantValue,
+    limited,
     map_of,
 )
 from kavachc.semantics import typed_ast as typed
@@ -119,7 +119,7 @@ def _start(_evaluator: Evaluator, node: typed.AgentStart, _frame: Frame, values:
 
 def _agent_capability(_evaluator: Evaluator, node: typed.AgentCapability, frame: Frame, _values: Values) -> Value:
     assert frame.handle is not None, "only a handler sees its agent's capabilities"
-    return LimitedCapability(node.agent, frame.handle.capabilities[node.index])
+    return limited(node.agent, frame.handle.capabilities[node.index])
 
 
 def _closure(_evaluator: Evaluator, node: typed.Closure, frame: Frame, values: Values) -> Value:

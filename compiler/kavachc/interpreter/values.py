@@ -127,6 +127,20 @@ class LimitedCapability:
     inner: CapabilityValue | LimitedCapability
 
 
+def limited(agent: Agent, value: CapabilityValue | LimitedCapability) -> LimitedCapability:
+    """The capability as the agent's handlers see it: the agent's limits stand once in a chain, outermost."""
+    return LimitedCapability(agent, _without(agent, value))
+
+
+def _without(agent: Agent, value: CapabilityValue | LimitedCapability) -> CapabilityValue | LimitedCapability:
+    if isinstance(value, CapabilityValue):
+        return value
+    inner = _without(agent, value.inner)
+    if value.agent is agent:
+        return inner
+    return value if inner is value.inner else LimitedCapability(value.agent, inner)
+
+
 @dataclass(frozen=True, eq=False, slots=True)
 class FunctionData:
     """A function as a value. `captured` are for `function.captures`; `agent` is the one that it was made for; `types`

@@ -162,7 +162,8 @@ _ROWS = (
     Op("now", "", "owned"),
     Op("print", "b", "none"),
     # Agents and capabilities. A vtable's functions take the capability value itself first; `capability.payload` is
-    # what the vtable's capability.make was given.
+    # what the vtable's capability.make was given. A vtable that holds a value of its own capability is limits, which
+    # stand once in what is made: those inside are left out.
     Op("agent.make", "c*", "owned", ("agent",), pure=True),  # its capabilities in order
     Op("agent.capability", "b", "borrowed", ("index",), pure=True),
     Op("capability.make", "c", "owned", ("vtable",), pure=True),

@@ -68,6 +68,8 @@ _ROWS = (
     RuntimeCall("kv_panic_index", ("int64", "int64", "pointer", "int64"), "none", "ends"),
     RuntimeCall("kv_panic_key", ("pointer", "pointer", "pointer", "int64"), "none", "ends"),
     RuntimeCall("kv_panic_shift", ("int64", "pointer", "int64"), "none", "ends"),
+    # Capabilities.
+    RuntimeCall("kv_capability_limit", ("pointer", "pointer"), "pointer", "allocates"),
     # Output.
     RuntimeCall("kv_print", ("pointer",), "none"),
     # Tasks.

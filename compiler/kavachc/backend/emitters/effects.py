@@ -94,7 +94,11 @@ def _agent_capability(out: FunctionEmitter, instruction: Instruction) -> str:
 
 
 def _capability_make(out: FunctionEmitter, instruction: Instruction) -> str:
-    return make_holder(out, instruction, f'@"vtable.{instruction.attributes[0]}"')
+    vtable = f'@"vtable.{instruction.attributes[0]}"'
+    payload = instruction.operands[0]
+    if payload.type == result_type(instruction):
+        return out.call("kv_capability_limit", vtable, out.operand(payload))
+    return make_holder(out, instruction, vtable)
 
 
 # Limits.
