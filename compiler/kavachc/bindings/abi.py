@@ -440,7 +440,7 @@ FUNCTIONS: Final[dict[str, tuple[Any, tuple[Any, ...]]]] = {
     "kv_array_unique": (None, (_slot, _type)),
     "kv_array_grow": (None, (_slot, _type)),
     "kv_array_rest": (POINTER(Array), (POINTER(Array), _type, c_int64)),
-    "kv_capability_limit": (c_void_p, (c_void_p, c_void_p)),
+    "kv_capability_limit": (POINTER(Capability), (POINTER(VTable), POINTER(Capability))),
     # Errors, panics, output
     "kv_error_new": (POINTER(Error), (_type, c_void_p)),
     "kv_map_new": (POINTER(Map), (_type, c_int64)),

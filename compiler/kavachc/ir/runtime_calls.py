@@ -69,7 +69,7 @@ _ROWS = (
     RuntimeCall("kv_panic_key", ("pointer", "pointer", "pointer", "int64"), "none", "ends"),
     RuntimeCall("kv_panic_shift", ("int64", "pointer", "int64"), "none", "ends"),
     # Capabilities.
-    RuntimeCall("kv_capability_limit", ("pointer", "pointer"), "pointer", "allocates"),
+    RuntimeCall("kv_capability_limit", ("pointer", "pointer"), "pointer"),
     # Output.
     RuntimeCall("kv_print", ("pointer",), "none"),
     # Tasks.
