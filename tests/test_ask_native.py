@@ -251,11 +251,7 @@ def test_three_hundred_asks_turned_away_together_come_back_apart() -> None:
 
 def test_three_hundred_asks_pass_a_capacity_of_fifty() -> None:
     result = ask_together(300, Agent("A"), {"replies": [{**FIT, "delay": "100ms"}], "capacity": 50})
-    # Without the gate (a later issue) some may run out of sends; none fails otherwise, and 50 are taken at once.
-    assert len(result.answers) == 300
-    assert set(kinds(result)) <= {"ANSWERED", "FAILED_ASK"}
-    assert kinds(result)[:50] == ["ANSWERED"] * 50
-    assert {answer.text for answer in result.answers if answer.kind != "ANSWERED"} <= {"too many requests"}
+    assert kinds(result) == ["ANSWERED"] * 300
 
 
 # ---- Keys and dry runs

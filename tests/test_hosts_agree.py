@@ -280,10 +280,20 @@ limit_rules = st.one_of(
     ),
 )
 agents = st.builds(
-    lambda rules, way, mode: Agent("A", (Limit("Ai", tuple(rules)),), max_tokens=30, asks_under_way=way, mode=mode),
+    lambda rules, way, mode, budget, timeout_s: Agent(
+        "A",
+        (Limit("Ai", tuple(rules)),),
+        max_tokens=30,
+        context_budget=budget,
+        timeout_ns=timeout_s * SECOND,
+        asks_under_way=way,
+        mode=mode,
+    ),
     st.lists(limit_rules, max_size=3),
     st.sampled_from(UnderWay),
     st.sampled_from([Mode.ENFORCE, Mode.ENFORCE, Mode.OBSERVE]),
+    st.sampled_from([None, None, 1, 4]),
+    st.sampled_from([600, 600, 3, 1]),
 )
 scenarios = st.builds(
     Scenario,
@@ -310,7 +320,7 @@ def test_tasks_that_ask_and_cancel(scenario: Scenario) -> None:
 def test_the_comparison_sees_a_planted_fault(monkeypatch: pytest.MonkeyPatch) -> None:
     leave: Callable[..., Any] = Admission.leave
     monkeypatch.setattr(
-        Admission, "leave", lambda self, entrant, *, is_cancelled: leave(self, entrant, is_cancelled=False)
+        Admission, "leave", lambda self, entrant, *, is_abandoned: leave(self, entrant, is_abandoned=False)
     )
     agent = Agent("A", (Limit("Ai", (Rule(RuleKind.TOKENS, "tokens", SECOND * 100, 1000),)),))
     tasks: list[list[tuple[str, Any]]] = [[("ask", "a")], [("sleep", SECOND), ("cancel", 0)]]

@@ -138,7 +138,7 @@ def test_the_average_of_asks_under_way_is_exact() -> None:
         for tokens in (20, 11, 20):
             entrant = bench.enter(tokens)
             assert isinstance(entrant, Entrant)
-            bench.admission.leave(entrant, is_cancelled=False)
+            bench.admission.leave(entrant, is_abandoned=False)
         under_way = 0
         while isinstance(bench.enter(), Entrant):
             under_way += 1
@@ -152,7 +152,7 @@ def test_an_ask_waits_while_nothing_is_known() -> None:
     first = bench.enter(70)
     assert isinstance(first, Entrant)
     assert bench.enter() == "wait"
-    bench.admission.leave(first, is_cancelled=False)
+    bench.admission.leave(first, is_abandoned=False)
     assert isinstance(bench.enter(), Entrant)
 
 
@@ -176,10 +176,10 @@ def test_what_a_cancelled_ask_leaves(way: str, left: int) -> None:
     for tokens in (30, 37):
         entrant = bench.enter(tokens)
         assert isinstance(entrant, Entrant)
-        bench.admission.leave(entrant, is_cancelled=False)
+        bench.admission.leave(entrant, is_abandoned=False)
     cancelled = bench.enter(5)
     assert isinstance(cancelled, Entrant)
     bench.now_ns = 9
-    bench.admission.leave(cancelled, is_cancelled=True)
-    bench.admission.leave(cancelled, is_cancelled=True)
+    bench.admission.leave(cancelled, is_abandoned=True)
+    bench.admission.leave(cancelled, is_abandoned=True)
     assert bench.entries() == [(0, 30), (0, 37), (9, left)]

@@ -114,10 +114,10 @@ pub const Entrant = struct {
         others.estimate -= entrant.estimate;
     }
 
-    /// The ask has ended, having taken `tokens`, or was cancelled.
-    pub fn leave(entrant: *Entrant, tokens: i64, is_cancelled: bool) void {
+    /// The ask has ended, having taken `tokens`, or was given up while it may still be billed.
+    pub fn leave(entrant: *Entrant, tokens: i64, is_abandoned: bool) void {
         entrant.leaveUnrecorded();
-        const left: Left = .{ .entrant = entrant, .tokens = tokens, .is_cancelled = is_cancelled };
+        const left: Left = .{ .entrant = entrant, .tokens = tokens, .is_abandoned = is_abandoned };
         ledger.recordTokens(entrant.agent, entrant.limit, entrant.reference, &left, Left.amount);
     }
 };
@@ -125,14 +125,14 @@ pub const Entrant = struct {
 const Left = struct {
     entrant: *const Entrant,
     tokens: i64,
-    is_cancelled: bool,
+    is_abandoned: bool,
 
-    /// A cancelled ask may still be billed, so its estimate stays. In a dry run nothing was sent.
+    /// An abandoned ask may still be billed, so its estimate stays. In a dry run nothing was sent.
     fn amount(context: *const anyopaque, answered: windows.Answered) i64 {
         const left: *const Left = @ptrCast(@alignCast(context));
         const way = left.entrant.programAgent().asks_under_way;
-        if (!left.is_cancelled or left.entrant.is_dry_run or way == .not_counted) return left.tokens;
-        return likelyTokens(left.entrant, answered);
+        if (!left.is_abandoned or left.entrant.is_dry_run or way == .not_counted) return left.tokens;
+        return @max(left.tokens, likelyTokens(left.entrant, answered));
     }
 };
 

@@ -7,6 +7,7 @@ const abi = @import("abi.zig");
 const admission = @import("admission.zig");
 const allocator = @import("allocator.zig").runtime;
 const decode = @import("decode.zig");
+const gate = @import("gate.zig");
 const host = @import("host.zig");
 const journal = @import("journal.zig");
 const json_check = @import("json_check.zig");
@@ -26,11 +27,17 @@ const assert = std.debug.assert;
 const try_count_max = 3;
 const unreachable_provider_message = "this version of kavachc cannot reach a provider yet: use a test model or a dry run";
 
-const Step = enum { at_the_limit, recording, dry_run, sent, before_send };
+/// About so many bytes of a prompt are one token.
+const prompt_bytes_per_token = 4;
+/// Of asks outside agents.
+const default_model: abi.Model = .{};
+
+const Step = enum { at_the_limit, recording, dry_run, at_the_gate, sent, before_send, late };
 const Progress = enum { waits, ended };
 
 const Ask = struct {
     task: *scheduler.Task,
+    model: *const abi.Model,
     expected: *const abi.Type,
     schema: *const abi.Schema,
     prompt: *abi.String,
@@ -40,9 +47,16 @@ const Ask = struct {
     step: Step = .at_the_limit,
     /// For `recording`: what became of it.
     verdict: journal.Verdict = .again,
+    gate: *gate.Gate,
+    place: gate.Place = .{ .granted = placeGranted },
     request: transport.Request = undefined,
     /// For `before_send` and `dry_run`.
     timer: scheduler.Timer = .{ .callback = timerFired },
+    /// The model's time limit, from when the limit has let it through.
+    time_limit: scheduler.Timer = .{ .callback = timeIsUp },
+    is_late: bool = false,
+    /// It ends while a request is under way, which may be billed.
+    is_abandoned: bool = false,
     /// The prompt of a re-ask; empty in the first try.
     prompt_again: std.ArrayList(u8) = .empty,
     tries_made: u8 = 1,
@@ -82,6 +96,7 @@ const Client = struct {
     transport: ?*const transport.Transport = null,
     /// Indexed by agent.
     waiters: []WaiterList = &.{},
+    gates: gate.Gates = .{},
 };
 var client: Client = .{};
 
@@ -94,6 +109,7 @@ pub export fn kv_model_part(moment: i32) callconv(.c) void {
     admission.stop();
     ledger.kv_ledger_part(abi.moment_end);
     memory.freeSlice(WaiterList, client.waiters);
+    client.gates.deinit();
     client = .{};
 }
 
@@ -105,6 +121,7 @@ fn start() void {
     }
     retry.reset();
     admission.start();
+    client.gates = .init(host.program.?.agentSlice(), &default_model);
     client.waiters = memory.allocateSlice(WaiterList, host.program.?.agentSlice().len);
     for (client.waiters) |*list| list.* = .{};
 }
@@ -113,18 +130,25 @@ fn start() void {
 
 pub export fn kv_ask(agent: i64, expected: *const abi.Type, schema: *const abi.Schema, prompt: *abi.String, out: *abi.Answer, self: abi.Coroutine) callconv(.c) bool {
     const program_agent: ?*const abi.Agent = if (agent < 0) null else &host.program.?.agentSlice()[@intCast(agent)];
+    const model = if (program_agent) |each| &each.model else &default_model;
     if (!client.is_dry_run and client.transport == null) {
-        const variable = keyVariable(if (program_agent) |each| each.model.provider else .anthropic);
+        const variable = keyVariable(model.provider);
         const key = host.environment(variable) orelse "";
         if (key.len == 0) {
             out.* = .{ .kind = .no_key, .status = 0, .text = string.create(variable) };
             return true;
         }
     }
+    if (beyondBudget(model, @intCast(prompt.length))) |message| {
+        out.* = .{ .kind = .failed, .status = 0, .text = message };
+        return true;
+    }
     const has_limit = program_agent != null and program_agent.?.ai_limit >= 0;
     const ask: *Ask = @ptrCast(@alignCast(memory.allocateRaw(@sizeOf(Ask))));
     ask.* = .{
         .task = scheduler.current(),
+        .model = model,
+        .gate = client.gates.of(model),
         .expected = expected,
         .schema = schema,
         .prompt = string.retain(prompt),
@@ -135,6 +159,15 @@ pub export fn kv_ask(agent: i64, expected: *const abi.Type, schema: *const abi.S
     scheduler.suspendCurrent(ask.task, self, callOff, ask);
     ask.task.turn_hook = turn;
     return false;
+}
+
+/// What an ask fails with whose prompt is larger than its model's context budget.
+fn beyondBudget(model: *const abi.Model, prompt_length: u64) ?*abi.String {
+    const tokens = (prompt_length + prompt_bytes_per_token - 1) / prompt_bytes_per_token;
+    if (model.context_budget == 0 or tokens <= model.context_budget) return null;
+    var buffer: [100]u8 = undefined;
+    const format = "context budget: about {d} tokens, budget {d}";
+    return string.create(std.fmt.bufPrint(&buffer, format, .{ tokens, model.context_budget }) catch unreachable);
 }
 
 fn keyVariable(provider: abi.Provider) []const u8 {
@@ -157,6 +190,8 @@ fn turn(task: *scheduler.Task) bool {
         .recording => takeVerdict(ask),
         .dry_run => answerDryRun(ask),
         .before_send => send(ask),
+        .at_the_gate => startRequest(ask),
+        .late => endLate(ask),
         .sent => takeReply(ask, client.transport.?.take(&ask.request)),
     };
     if (progress == .ended) {
@@ -171,6 +206,14 @@ fn turn(task: *scheduler.Task) bool {
 /// The task was cancelled, while it waited or after it was woken: whatever the ask waits for is called off.
 fn callOff(task: *scheduler.Task) void {
     const ask: *Ask = @ptrCast(@alignCast(task.wait_context.?));
+    callOffStep(ask);
+    task.turn_hook = null;
+    task.wait_context = null;
+    ask.is_abandoned = true;
+    destroy(ask);
+}
+
+fn callOffStep(ask: *Ask) void {
     switch (ask.step) {
         .at_the_limit => if (ask.is_waiter) client.waiters[ask.entrant.?.agent].remove(ask),
         .recording => {
@@ -179,11 +222,32 @@ fn callOff(task: *scheduler.Task) void {
             if (ask.verdict == .refused) string.release(ask.verdict.refused);
         },
         .dry_run, .before_send => scheduler.removeTimer(&ask.timer),
-        .sent => client.transport.?.abandon(&ask.request),
+        .at_the_gate => ask.gate.leave(&ask.place),
+        .sent => {
+            client.transport.?.abandon(&ask.request);
+            ask.gate.end(&ask.place, .other);
+            ask.is_abandoned = true;
+        },
+        .late => {},
     }
-    task.turn_hook = null;
-    task.wait_context = null;
-    destroy(ask, true);
+}
+
+fn timeIsUp(timer: *scheduler.Timer) void {
+    const ask: *Ask = @fieldParentPtr("time_limit", timer);
+    ask.is_late = true;
+    // A task that was woken in this moment has its turn, which may end the ask.
+    if (ask.task.state != .waiting) return;
+    callOffStep(ask);
+    ask.step = .late;
+    scheduler.wake(ask.task);
+}
+
+fn endLate(ask: *Ask) Progress {
+    var message: abi.Text = .{};
+    defer text.drop(&message);
+    text.append(&message, "no answer within ");
+    show.duration(&message, ask.model.timeout_ns);
+    return end(ask, .failed, 0, string.create(message.slice()));
 }
 
 /// Checks the limit from its first rule on, and sends when it lets the ask through.
@@ -210,7 +274,11 @@ fn enter(ask: *Ask) Progress {
 
 /// The limit has let it through, and that is durable.
 fn go(ask: *Ask) Progress {
-    if (!client.is_dry_run) return send(ask);
+    if (!client.is_dry_run) {
+        if (client.transport == null) return end(ask, .failed, 0, string.create(unreachable_provider_message));
+        scheduler.addTimer(&ask.time_limit, scheduler.nowMonotonic() +| ask.model.timeout_ns);
+        return send(ask);
+    }
     ask.step = .dry_run;
     scheduler.addTimer(&ask.timer, scheduler.nowMonotonic());
     return .waits;
@@ -254,8 +322,25 @@ fn takeVerdict(ask: *Ask) Progress {
     };
 }
 
+/// One request, from the gate on.
 fn send(ask: *Ask) Progress {
-    const carrier = client.transport orelse return end(ask, .failed, 0, string.create(unreachable_provider_message));
+    if (ask.is_late) return endLate(ask);
+    if (ask.gate.enter(&ask.place)) return startRequest(ask);
+    ask.step = .at_the_gate;
+    return .waits;
+}
+
+fn placeGranted(place: *gate.Place) void {
+    const ask: *Ask = @fieldParentPtr("place", place);
+    scheduler.wake(ask.task);
+}
+
+fn startRequest(ask: *Ask) Progress {
+    if (ask.is_late) {
+        ask.gate.leave(&ask.place);
+        return endLate(ask);
+    }
+    ask.gate.begin(&ask.place);
     ask.step = .sent;
     ask.request = .{
         .asked = ask.prompt.slice(),
@@ -263,7 +348,7 @@ fn send(ask: *Ask) Progress {
         .completion = requestCompleted,
         .timer = undefined,
     };
-    carrier.start(&ask.request);
+    client.transport.?.start(&ask.request);
     return .waits;
 }
 
@@ -278,6 +363,7 @@ fn timerFired(timer: *scheduler.Timer) void {
 }
 
 fn takeReply(ask: *Ask, reply: transport.Reply) Progress {
+    ask.gate.end(&ask.place, retry.ending(reply));
     switch (reply) {
         .answer => |answer| {
             ask.tokens +|= answer.tokens;
@@ -301,6 +387,7 @@ fn takeReply(ask: *Ask, reply: transport.Reply) Progress {
 }
 
 fn sendLater(ask: *Ask, retry_after: ?[]const u8) Progress {
+    if (ask.is_late) return endLate(ask);
     const wait_ns = retry.waitNs(ask.waits_made, retry.nextRandom(), retry_after);
     ask.waits_made += 1;
     ask.step = .before_send;
@@ -349,14 +436,15 @@ fn answerDryRun(ask: *Ask) Progress {
 /// The text is the caller's from here on.
 fn end(ask: *Ask, kind: abi.AnswerKind, status: i64, answer: *abi.String) Progress {
     ask.out.* = .{ .kind = kind, .status = status, .text = answer };
-    destroy(ask, false);
+    destroy(ask);
     return .ended;
 }
 
-fn destroy(ask: *Ask, is_cancelled: bool) void {
+fn destroy(ask: *Ask) void {
+    scheduler.removeTimer(&ask.time_limit);
     if (ask.entrant) |*entrant| {
         if (entrant.is_under_way) {
-            entrant.leave(ask.tokens, is_cancelled);
+            entrant.leave(ask.tokens, ask.is_abandoned);
             wakeWaiters(&client.waiters[entrant.agent]);
         }
     }

@@ -1,6 +1,7 @@
 //! When a request that was turned away is sent again, and after how long (spec 8.4.busy, 8.4.jitter).
 
 const std = @import("std");
+const gate = @import("gate.zig");
 const host = @import("host.zig");
 const transport = @import("transport.zig");
 const assert = std.debug.assert;
@@ -26,6 +27,18 @@ pub fn isBusy(failure: transport.Failure) bool {
             !std.mem.eql(u8, failure.error_code, "insufficient_quota"),
         408, 500...599 => true,
         else => false,
+    };
+}
+
+/// What the gate learns of a reply.
+pub fn ending(reply: transport.Reply) gate.Ending {
+    return switch (reply) {
+        .answer => .answered,
+        .failure => |failure| switch (failure.status) {
+            429, 503, 529 => if (isBusy(failure)) .turned_away else .other,
+            else => .other,
+        },
+        .dropped => .other,
     };
 }
 

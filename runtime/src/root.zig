@@ -32,6 +32,7 @@ test {
     _ = @import("allocator.zig");
     _ = @import("case_table.zig");
     _ = @import("futex.zig");
+    _ = @import("gate.zig");
     _ = @import("json_check.zig");
     _ = @import("retry.zig");
     _ = @import("script_reader.zig");

@@ -101,7 +101,7 @@ class Admission:
             return "within" if within(rule, window.answered_total) else "broken"
         return _average(rule, window, len(under_way), agent.settings.mode == "Enforce")
 
-    def leave(self, entrant: Entrant, *, is_cancelled: bool) -> list[Task]:
+    def leave(self, entrant: Entrant, *, is_abandoned: bool) -> list[Task]:
         """The ask has ended; gives the tasks whose asks may enter again now. Does nothing the second time."""
         asks = self.asks_of(entrant.agent)
         if entrant not in asks.under_way:
@@ -111,7 +111,7 @@ class Admission:
             entrant.agent,
             entrant.limit,
             entrant.reference,
-            lambda window: _cancelled_tokens(entrant, window) if is_cancelled else entrant.tokens,
+            lambda window: _abandoned_tokens(entrant, window) if is_abandoned else entrant.tokens,
         )
         if self._journal is not None:
             self._journal.submit_settled(settled)
@@ -133,11 +133,11 @@ def _average(rule: Rule, window: Window, under_way: int, may_wait: bool) -> Lite
     return "wait" if may_wait else "broken"
 
 
-def _cancelled_tokens(entrant: Entrant, window: Window) -> int:
-    """What a cancelled ask leaves: it may still be billed (spec 8.3.ask-cancelled). A dry run sent nothing."""
+def _abandoned_tokens(entrant: Entrant, window: Window) -> int:
+    """What an ask leaves that was given up: it may still be billed (spec 8.3.ask-cancelled). A dry run sent nothing."""
     if entrant.is_dry_run or entrant.agent.settings.asks_under_way == "NotCounted":
         return entrant.tokens
-    return _likely_tokens(entrant, window)
+    return max(entrant.tokens, _likely_tokens(entrant, window))
 
 
 def _likely_tokens(entrant: Entrant, window: Window) -> int:

@@ -12,15 +12,16 @@ from typing import TypeAlias
 from kavachc.interpreter.decode import Misfit, encode, fitting_json, sample_value
 from kavachc.interpreter.host import Answer
 from kavachc.interpreter.model_admission import TRIES, Admission, Entrant, largest_tokens
+from kavachc.interpreter.model_gate import Ending, Gate
 from kavachc.interpreter.model_journal import Journal, Refused, Verdict
 from kavachc.interpreter.model_ledger import Ledger, Record
-from kavachc.interpreter.model_scheduler import Scheduler, Task
+from kavachc.interpreter.model_scheduler import Interrupted, Scheduler, Task
 from kavachc.interpreter.output import Output
 from kavachc.interpreter.scripted_model import Dropped, ModelAnswer, ModelFailure, ModelReply, Script
-from kavachc.interpreter.show import quote, show_inside
+from kavachc.interpreter.show import quote, show_duration, show_inside
 from kavachc.interpreter.signals import ProgramStops
 from kavachc.semantics.schema import Schema
-from kavachc.semantics.typed_ast import Agent
+from kavachc.semantics.typed_ast import Agent, ModelSettings
 from kavachc.semantics.types import Type
 
 KEY_VARIABLES = {"Anthropic": "ANTHROPIC_API_KEY", "OpenAi": "OPENAI_API_KEY"}
@@ -28,6 +29,8 @@ UNREACHABLE = "this version of kavachc cannot reach a provider yet: use a test m
 RETRY_WAITS_S = (1, 2, 4, 8, 8)
 RETRY_AFTER_S_MAX = 60
 SPENT_CODES = ("enforced_spend_limit_reached", "insufficient_quota")
+PROMPT_BYTES_PER_TOKEN = 4
+DEFAULT_MODEL = ModelSettings()
 SECOND_NS = 1_000_000_000
 
 AskSteps: TypeAlias = Generator[None, None, Answer]
@@ -72,28 +75,34 @@ class ModelClient:
         self._is_dry_run = is_dry_run
         self._admission = Admission(ledger, journal)
         self._requests_under_way = 0
+        self._gates: dict[tuple[str, str | None], Gate] = {}
         self._start_ns = scheduler.clock.monotonic_ns()
         self._random: Callable[[], int] = SplitMix64() if scheduler.clock.is_virtual else host_random
 
     def ask(self, agent: Agent | None, wanted: Type, schema: Schema, prompt: str) -> AskSteps:
         """One ask, from the check for a key to its end."""
+        model = agent.model if agent else DEFAULT_MODEL
         if self._script is None and not self._is_dry_run:
-            variable = KEY_VARIABLES[agent.model.provider if agent else "Anthropic"]
+            variable = KEY_VARIABLES[model.provider]
             if not os.environ.get(variable):
                 return Answer("NoKey", variable)
+        tokens = -(-len(prompt.encode()) // PROMPT_BYTES_PER_TOKEN)
+        if model.context_budget is not None and tokens > model.context_budget:
+            return Answer("Failed", f"context budget: about {tokens} tokens, budget {model.context_budget}")
+        ask = Ask(model, wanted, schema, prompt)
         limit = next((limit for limit in agent.limits if limit.capability is None), None) if agent else None
         if agent is None or limit is None:
-            return (yield from self._answered(wanted, prompt, None))
-        estimate = largest_tokens(prompt, agent.model.max_tokens)
-        return (yield from self._limited(Entrant(agent, limit, estimate, self._is_dry_run), wanted, prompt))
+            return (yield from self._answered(ask))
+        ask.entrant = Entrant(agent, limit, largest_tokens(prompt, model.max_tokens), self._is_dry_run)
+        return (yield from self._limited(ask, ask.entrant))
 
-    def _limited(self, entrant: Entrant, wanted: Type, prompt: str) -> AskSteps:
+    def _limited(self, ask: Ask, entrant: Entrant) -> AskSteps:
         while (verdict := (yield from self._enter(entrant))) != "recorded":
             if isinstance(verdict, Refused):
                 return Answer("Denied", verdict.reason)
-        with self._scheduler.calling_off(lambda: self._leave(entrant, is_cancelled=True)):
-            answer = yield from self._answered(wanted, prompt, entrant)
-        self._leave(entrant, is_cancelled=False)
+        with self._scheduler.calling_off(lambda: self._leave(entrant, is_abandoned=True)):
+            answer = yield from self._answered(ask)
+        self._leave(entrant, is_abandoned=ask.is_abandoned)
         return answer
 
     def _enter(self, entrant: Entrant) -> Generator[None, None, Verdict]:
@@ -118,7 +127,7 @@ class ModelClient:
         """Cancelled before it was sent: what was recorded stays."""
         assert self._journal is not None
         self._journal.forget(recording)
-        self._leave(recording.entrant, is_cancelled=True)
+        self._leave(recording.entrant, is_abandoned=True)
 
     def undo(self, entrant: Entrant) -> None:
         for task in self._admission.leave_unrecorded(entrant):
@@ -137,58 +146,103 @@ class ModelClient:
     def wake(self, task: Task) -> None:
         self._scheduler.wake(task)
 
-    def _leave(self, entrant: Entrant, *, is_cancelled: bool) -> None:
-        for task in self._admission.leave(entrant, is_cancelled=is_cancelled):
+    def _leave(self, entrant: Entrant, *, is_abandoned: bool) -> None:
+        for task in self._admission.leave(entrant, is_abandoned=is_abandoned):
             self._scheduler.wake(task)
 
-    def _answered(self, wanted: Type, prompt: str, entrant: Entrant | None) -> AskSteps:
+    def _answered(self, ask: Ask) -> AskSteps:
+        """The limit has let it through, and that is durable."""
         if self._is_dry_run:
-            return (yield from self._dry_run(wanted, prompt))
+            return (yield from self._dry_run(ask))
         if self._script is None:
             # The place for a real provider: everything below speaks of requests and replies only.
             return Answer("Failed", UNREACHABLE)
-        return (yield from self._tries(self._script, wanted, prompt, entrant))
+        task = self._scheduler.current
+        timer = self._scheduler.add_timer(
+            ask.model.timeout_ns, partial(self._time_is_up, ask, task, len(task.call_offs))
+        )
+        try:
+            with self._scheduler.calling_off(timer.turn_off):
+                answer = yield from self._tries(self._script, ask)
+        except Interrupted:
+            return Answer("Failed", f"no answer within {show_duration(ask.model.timeout_ns)}")
+        timer.turn_off()
+        return answer
 
-    def _dry_run(self, wanted: Type, prompt: str) -> AskSteps:
+    def _time_is_up(self, ask: Ask, task: Task, mark: int) -> None:
+        """A task that was woken in this moment has its turn, which may end the ask."""
+        ask.is_late = True
+        if task.is_waiting:
+            self._scheduler.interrupt(task, mark)
+
+    def _dry_run(self, ask: Ask) -> AskSteps:
         yield from self._scheduler.sleep(0)
-        value = sample_value(wanted)
-        self._output.error_line(f"[dry run] ask({quote(prompt)}) -> {show_inside(value, wanted)}")
+        value = sample_value(ask.wanted)
+        self._output.error_line(f"[dry run] ask({quote(ask.prompt)}) -> {show_inside(value, ask.wanted)}")
         return Answer("Answered", encode(value))
 
-    def _tries(self, script: Script, wanted: Type, prompt: str, entrant: Entrant | None) -> AskSteps:
+    def _tries(self, script: Script, ask: Ask) -> AskSteps:
         """At most three tries for an answer that fits; each re-ask says what did not (spec 8.4.tries)."""
         note = ""
         answer = ""
         for _ in range(TRIES):
-            reply = yield from self._sends(script, prompt, note)
+            reply = yield from self._sends(script, ask, note)
             if isinstance(reply, Dropped):
                 return Answer("Failed", "connection dropped")
             if isinstance(reply, ModelFailure):
                 return Answer("Failed", reply.message, reply.status)
-            if entrant is not None:
-                entrant.tokens += reply.tokens
+            if ask.entrant is not None:
+                ask.entrant.tokens += reply.tokens
             answer = reply.text
             if reply.stop == "refusal":
                 return Answer("Failed", f"refused: {answer}", 200)
             if reply.stop == "cut_off":
                 return Answer("InvalidOutput", answer)
             try:
-                return Answer("Answered", fitting_json(answer, wanted))
+                return Answer("Answered", fitting_json(answer, ask.wanted))
             except Misfit as misfit:
                 note = f"\n\nYour last answer did not fit: {misfit}. Answer again with the JSON value only."
         return Answer("InvalidOutput", answer)
 
-    def _sends(self, script: Script, prompt: str, note: str) -> Generator[None, None, ModelReply]:
+    def _sends(self, script: Script, ask: Ask, note: str) -> Generator[None, None, ModelReply]:
         """One try: sent again after a wait while the model is busy, at most six sends (spec 8.4.busy)."""
         for wait_s in RETRY_WAITS_S:
-            reply = yield from self._send(script, prompt, note)
-            if not _is_busy(reply):
+            reply = yield from self._send(script, ask, note)
+            if not is_busy(reply):
                 return reply
+            ask.go_on()
             retry_after = reply.retry_after if isinstance(reply, ModelFailure) else ""
             yield from self._scheduler.sleep(wait_ns(wait_s, self._random(), retry_after))
-        return (yield from self._send(script, prompt, note))
+        return (yield from self._send(script, ask, note))
 
-    def _send(self, script: Script, prompt: str, note: str) -> Generator[None, None, ModelReply]:
+    def _send(self, script: Script, ask: Ask, note: str) -> Generator[None, None, ModelReply]:
+        """One request, from the gate to its end (spec 8.4.gate)."""
+        ask.go_on()
+        gate = self._gate(ask.model)
+        task = self._scheduler.current
+        if not gate.enter(task):
+            yield from self._scheduler.pause(partial(gate.leave, task))
+            if ask.is_late:
+                gate.leave(task)
+            ask.go_on()
+        send = gate.begin()
+
+        def abandon() -> None:
+            ask.is_abandoned = True
+            gate.end(send, "other")
+
+        with self._scheduler.calling_off(abandon):
+            reply = yield from self._reply(script, ask.prompt, note)
+        gate.end(send, ending_of(reply))
+        return reply
+
+    def _gate(self, model: ModelSettings) -> Gate:
+        endpoint = (model.provider, model.base_url)
+        if endpoint not in self._gates:
+            self._gates[endpoint] = Gate(self._scheduler.wake)
+        return self._gates[endpoint]
+
+    def _reply(self, script: Script, prompt: str, note: str) -> Generator[None, None, ModelReply]:
         """One request to the scripted model, which counts as under way until its reply is taken."""
         capacity = script.capacity_at(self._scheduler.clock.monotonic_ns() - self._start_ns)
         if capacity is not None and self._requests_under_way >= capacity:
@@ -205,6 +259,25 @@ class ModelClient:
 
     def _request_ended(self) -> None:
         self._requests_under_way -= 1
+
+
+@dataclass(eq=False, slots=True)
+class Ask:
+    """One ask. `entrant` is None outside agents and without `limit Ai`. `is_late`: its time is up. `is_abandoned`: a
+    request was given up while it was under way, so that it may be billed."""
+
+    model: ModelSettings
+    wanted: Type
+    schema: Schema
+    prompt: str
+    entrant: Entrant | None = None
+    is_late: bool = False
+    is_abandoned: bool = False
+
+    def go_on(self) -> None:
+        """Before each new wait: there is time for it."""
+        if self.is_late:
+            raise Interrupted
 
 
 @dataclass(eq=False, slots=True)
@@ -227,7 +300,8 @@ class Recording:
         return self.client.enter_again(self)
 
 
-def _is_busy(reply: ModelReply) -> bool:
+def is_busy(reply: ModelReply) -> bool:
+    """Worth another send: the provider is busy, not unwilling (spec 8.4.busy)."""
     match reply:
         case ModelAnswer():
             return False
@@ -237,6 +311,14 @@ def _is_busy(reply: ModelReply) -> bool:
             return reply.error_code not in SPENT_CODES
         case ModelFailure(status=status):
             return status == 408 or 500 <= status <= 599
+
+
+def ending_of(reply: ModelReply) -> Ending:
+    """What the gate learns."""
+    if isinstance(reply, ModelAnswer):
+        return "answered"
+    turned_away = isinstance(reply, ModelFailure) and reply.status in (429, 503, 529) and is_busy(reply)
+    return "turned_away" if turned_away else "other"
 
 
 def wait_ns(wait_s: int, random: int, retry_after: str) -> int:

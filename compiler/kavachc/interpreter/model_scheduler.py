@@ -30,6 +30,7 @@ class Task:
     outcome: Outcome | None = None
     is_waiting: bool = False
     is_cancelled: bool = False
+    is_interrupted: bool = False
     is_seen: bool = False
     waiters: dict[Task, None] = field(default_factory=dict)
     call_offs: list[Callable[[], object]] = field(default_factory=list)
@@ -46,6 +47,10 @@ class Timer:
 
     def turn_off(self) -> None:
         self.is_off = True
+
+
+class Interrupted(Exception):
+    """Raised in a task at the wait that `Scheduler.interrupt` has ended."""
 
 
 class Scheduler:
@@ -84,14 +89,28 @@ class Scheduler:
         task.is_waiting = True
         with self.calling_off(call_off):
             yield
+            if task.is_interrupted:
+                task.is_interrupted = False
+                raise Interrupted
 
     @contextmanager
     def calling_off(self, call_off: Callable[[], object]) -> Iterator[None]:
-        """While the current task is in here, a cancellation of it calls `call_off`."""
+        """While the current task is in here, a cancellation or an interruption of it calls `call_off`."""
         call_offs = self.current.call_offs
         call_offs.append(call_off)
-        yield
-        call_offs.remove(call_off)
+        try:
+            yield
+        finally:
+            if call_off in call_offs:
+                call_offs.remove(call_off)
+
+    def interrupt(self, task: Task, mark: int) -> None:
+        """Ends a wait of the task early: what it noted to be called off, all but the oldest `mark`, is called off."""
+        assert task.is_waiting and not task.is_cancelled
+        while len(task.call_offs) > mark:
+            task.call_offs.pop()()
+        task.is_interrupted = True
+        self.wake(task)
 
     def wake(self, task: Task) -> None:
         """The task's wait is over: it goes to the end of the ready queue."""
@@ -102,7 +121,7 @@ class Scheduler:
     def sleep(self, duration_ns: int) -> Generator[None, None, None]:
         """Yields even for 0 or less (spec 7.yield)."""
         task = self.current
-        timer = self._add_timer(max(0, duration_ns), lambda: self.wake(task))
+        timer = self.add_timer(max(0, duration_ns), lambda: self.wake(task))
         yield from self.pause(timer.turn_off)
 
     def wait(self, awaited: Task) -> Generator[None, None, Outcome]:
@@ -184,7 +203,7 @@ class Scheduler:
         while self._timers and self._timers[0].is_off:
             heapq.heappop(self._timers)
 
-    def _add_timer(self, duration_ns: int, fire: Callable[[], None]) -> Timer:
+    def add_timer(self, duration_ns: int, fire: Callable[[], None]) -> Timer:
         self._timers_made += 1
         moment_ns = min(self.clock.monotonic_ns() + duration_ns, INT_MAX)
         timer = Timer(moment_ns, self._timers_made, fire)
