@@ -42,11 +42,12 @@ class Compilation:
 
     @cached_property
     def files(self) -> ProgramFiles:
-        """The parsed files of the program."""
+        """The parsed files of the program, without the declarations that have syntax errors: `bag` has those."""
         from kavachc.syntax.program_files import load_program
 
         files = load_program(self.path, self.bag)
-        self._stop_on_errors()
+        if not files.modules:
+            self._stop_on_errors()
         return files
 
     @cached_property
@@ -142,7 +143,9 @@ class Compilation:
     def _emit_ast(self) -> str:
         from kavachc.dump import dump
 
-        return dump(self.files.modules[0].declarations)
+        modules = self.files.modules
+        self._stop_on_errors()
+        return dump(modules[0].declarations)
 
     def _emit_typed(self) -> str:
         from kavachc.dump import dump_program

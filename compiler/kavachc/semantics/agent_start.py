@@ -7,7 +7,7 @@ from kavachc.diagnostics.diagnostic import Label
 from kavachc.semantics import typed_ast as typed
 from kavachc.semantics.body import Body
 from kavachc.semantics.builtins import BUILTIN_CAPABILITIES
-from kavachc.semantics.checked_call import Checked, no_call
+from kavachc.semantics.checked_call import Checked, wrong_call
 from kavachc.semantics.names import start_example
 from kavachc.semantics.types import CapabilityType, RecordType
 from kavachc.semantics.wording import near_miss, quoted
@@ -25,7 +25,7 @@ def check_start(body: Body, node: ast.Call, agent: typed.Agent, name: ast.Identi
         else:
             help_text = near_miss(name.text, ["start", *agent.handlers])
             body.report(codes.UNKNOWN_METHOD, name.span, type=agent.name, name=name.text, help=help_text)
-        return no_call(node.span)
+        return wrong_call(body, node)
     example = start_help(body, agent)
     placed: dict[int, Span] = {}
     values: list[tuple[int, typed.Expr]] = []
@@ -61,6 +61,8 @@ def check_start(body: Body, node: ast.Call, agent: typed.Agent, name: ast.Identi
 
 def _report_unknown(body: Body, agent: typed.Agent, name: ast.Identifier, example: str) -> None:
     notes: tuple[str, ...] = ()
+    if body.world.is_spoiled(name.text) or body.world.at(agent.span).is_spoiled(name.text):
+        return
     if name.text in BUILTIN_CAPABILITIES:
         notes = ("the built-in capabilities come from the function that starts the agent",)
     help_text = near_miss(name.text, [str(item) for item in agent.capabilities])

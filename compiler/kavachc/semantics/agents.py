@@ -107,6 +107,6 @@ class Settings:
             if value.arguments or function.parameters or function.error is not None:
                 return value
         elif name != record:
-            return value
+            return None if world.is_spoiled(name) else value
         values = [*(argument.value for argument in value.arguments), *(update.value for update in updates)]
         return next((part for part in (not_plain(item, world) for item in values) if part is not None), None)

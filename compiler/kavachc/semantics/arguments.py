@@ -10,7 +10,7 @@ from kavachc.diagnostics.diagnostic import Label
 from kavachc.semantics import typed_ast as typed
 from kavachc.semantics.body import Body
 from kavachc.semantics.inference import Inference, infer_values
-from kavachc.semantics.types import NEVER, Type
+from kavachc.semantics.types import NEVER, UNKNOWN, Type
 from kavachc.semantics.wording import are, counted, near_miss, quoted, single_spaced
 from kavachc.source import Span
 from kavachc.syntax import ast
@@ -18,12 +18,13 @@ from kavachc.syntax import ast
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A parameter or a field that an argument may go to."""
+    """A parameter or a field that an argument may go to; one that takes anything has the type UNKNOWN."""
 
     name: str
     type: Type
     has_default: bool = False
     is_mutable: bool = False
+    takes_anything: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,14 +50,20 @@ def check_arguments(
 ) -> list[tuple[int, typed.Expr]]:
     """(index of the slot, value) as written. What does not fit is reported, and left out."""
     placed = _place_arguments(body, span, target, arguments)
+    for argument in arguments[len(placed) :]:
+        body.expression(argument.value, UNKNOWN)
     inference = target.inference
     if inference is None:
-        return [(index, body.value(node, target.slots[index].type)) for index, node in placed]
+        return [(index, _value(body, node, target.slots[index])) for index, node in placed]
     values = infer_values(body, inference, placed, [slot.type for slot in target.slots], target.wanted)
     given = {index for index, _ in placed}
     if any(index not in given and not slot.has_default for index, slot in enumerate(target.slots)):
         inference.give_up()
     return values
+
+
+def _value(body: Body, node: ast.Expression, slot: Slot) -> typed.Expr:
+    return body.expression(node) if slot.takes_anything else body.value(node, slot.type)
 
 
 def _place_arguments(

@@ -37,6 +37,17 @@ DROPPED = PrimitiveType("dropped")
 
 # Why a captured name cannot change.
 CAPTURED = "captured by this function, which has a copy"
+# What is said where the place of an expression would have to say more about its type.
+NEEDS_WANTED = (
+    codes.EMPTY_ARRAY,
+    codes.EMPTY_MAP,
+    codes.NONE_TYPE,
+    codes.TYPE_NOT_INFERRED,
+    codes.CLOSURE_PARAMETER_TYPE,
+    codes.RETURN_OF_UNKNOWN,
+)
+# What is made of several values, which need not have one type where nothing is known of what is wanted.
+OF_ANY_TYPE = (ast.If, ast.IfConst, ast.Match, ast.Block, ast.ArrayLiteral)
 MAY_BE_NONE = "it may be `none`: say what then with `?? …`, or look with `if const` or `match`"
 
 Dispatch = Callable[["Body", ast.Expression, Type | None], typed.Expr]
@@ -75,6 +86,10 @@ class Body:
     outer: Body | None = None
     captured: dict[object, Capture] = field(default_factory=dict)
     loops: list[Loop] = field(default_factory=list)
+    # How often something was found wrong, also where that was said already.
+    reported: int = 0
+    # Whether nothing is known of what is wanted, since that was reported: then nothing needs to be.
+    guesses: bool = False
     # Why each name that is not a `let` cannot change, for the message.
     fixed: dict[int, str] = field(default_factory=dict)
 
@@ -93,24 +108,31 @@ class Body:
         A row's `{a_type}` is `type` with its article. A message that would have to name an unknown type follows
         from one that was given already, and is not given.
         """
-        if not any(is_partly_unknown(value) for value in values.values()):
+        self.reported += 1
+        silent = self.guesses and code in NEEDS_WANTED and self.world.bag.has_errors
+        if not silent and not any(is_partly_unknown(value) for value in values.values()):
             articles = {f"a_{name}": a(str(values[name])) for name in ("type", "pattern") if name in values}
             self.world.bag.report(code, span, labels=labels, notes=notes, help=help, **values, **articles)
         return unknown(span)
 
+    def said(self, span: Span) -> typed.Expr:
+        """As `report`, for what was said elsewhere."""
+        self.reported += 1
+        return unknown(span)
+
     def expression(self, node: ast.Expression, wanted: Type | None = None) -> typed.Expr:
-        """Check `node`. `wanted` helps where the source leaves the type open; the result need not have it."""
-        return self.dispatch(self, node, None if wanted is UNKNOWN else wanted)
+        """Check `node`. `wanted` helps where the source leaves the type open; the result need not have it. Where it is
+        UNKNOWN, that was reported, and what the place was to say is left open."""
+        guessed = self.guesses
+        self.guesses = wanted is UNKNOWN or (guessed and wanted is None)
+        hint = None if wanted is UNKNOWN and not isinstance(node, OF_ANY_TYPE) else wanted
+        checked = self.dispatch(self, node, hint)
+        self.guesses = guessed
+        return checked
 
     def value(self, node: ast.Expression, wanted: Type) -> typed.Expr:
         """Check `node` as a value of type `wanted`, converting it if it must be."""
         return self.convert(self.expression(node, wanted), wanted)
-
-    def value_of_written_type(self, node: ast.Expression, written: Type) -> typed.Expr:
-        """As `value`. Where what was written is no type, that was said, and `[]` holds what it was to name."""
-        if written is UNKNOWN and _is_empty(node):
-            return unknown(node.span)
-        return self.value(node, written)
 
     def operand(self, node: ast.Expression, wanted: Type | None = None) -> typed.Expr:
         """Check `node` where its type decides what happens next, so that it must have a value."""
@@ -190,12 +212,6 @@ def _mismatch_help(found: Type, wanted: Type) -> str | None:
     if isinstance(wanted, CapabilityType) and isinstance(found, RecordType):
         return f"declare that it is one: `type {found}: {wanted} {{ … }}`"
     return None
-
-
-def _is_empty(node: ast.Expression) -> bool:
-    if isinstance(node, ast.MapLiteral):
-        return not node.entries
-    return isinstance(node, ast.ArrayLiteral) and not node.elements
 
 
 def unknown(span: Span) -> typed.Expr:

@@ -9,7 +9,7 @@ from kavachc.semantics import typed_ast as typed
 from kavachc.semantics.arguments import Slot, Target, check_arguments, in_order
 from kavachc.semantics.body import Body
 from kavachc.semantics.builtins import BUILTINS, SHOWN, Builtin
-from kavachc.semantics.checked_call import Checked, no_call
+from kavachc.semantics.checked_call import Checked, no_call, wrong_call
 from kavachc.semantics.conversions import bound_help, why_not_askable, why_not_shown
 from kavachc.semantics.inference import check_bounds
 from kavachc.semantics.statements import place_of
@@ -76,8 +76,8 @@ def check_builtin(body: Body, node: ast.Call, row: Builtin, receiver: typed.Expr
         check_bounds(body, node.span, row.name, bounded, [bindings[item] for item in bounded])
     place = place_of(body, receiver) if row.mutates and receiver is not None else None
     if row.mutates and place is None:
-        return no_call(node.span)
-    slots = [Slot(name, _substitute(type_, bindings)) for name, type_ in row.parameters]
+        return wrong_call(body, node)
+    slots = [Slot(name, _substitute(type_, bindings), takes_anything=type_ is SHOWN) for name, type_ in row.parameters]
     inside = ", ".join("…" for _ in slots)
     target = Target(row.name, "parameter", f"{row.name}({inside})", slots)
     if any(type_ is SHOWN for _, type_ in row.parameters):

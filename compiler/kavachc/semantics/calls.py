@@ -16,7 +16,7 @@ from kavachc.semantics.arguments import Slot, Target, check_arguments, in_order
 from kavachc.semantics.body import MAY_BE_NONE, Body, unknown
 from kavachc.semantics.builtin_calls import builtin_named, check_ask, check_builtin, method_names
 from kavachc.semantics.builtins import GUARDS
-from kavachc.semantics.checked_call import Checked, no_call
+from kavachc.semantics.checked_call import Checked, wrong_call
 from kavachc.semantics.construction import check_record_make, check_variant_make, shape, type_arguments_example
 from kavachc.semantics.conversions import is_partly_unknown
 from kavachc.semantics.inference import Inference, refuse_type_arguments
@@ -94,7 +94,7 @@ def check_call(body: Body, node: ast.Call, wanted: Type | None = None) -> Checke
         return _call_value(body, node, checked, checked.type)
     if not is_partly_unknown(checked.type):
         body.report(codes.NOT_CALLABLE, callee.span, what=a(checked.type))
-    return no_call(node.span)
+    return wrong_call(body, node)
 
 
 def _check_named_call(body: Body, node: ast.Call, callee: ast.Name, wanted: Type | None) -> Checked:
@@ -123,7 +123,7 @@ def _check_named_call(body: Body, node: ast.Call, callee: ast.Name, wanted: Type
         body.report(codes.NOT_CALLABLE, callee.span, what=f"the constant `{name}`")
     else:
         report_unknown_name(body, callee.span, name, wanted)
-    return no_call(node.span)
+    return wrong_call(body, node)
 
 
 def _check_call_of_part(
@@ -138,28 +138,28 @@ def _check_call_of_part(
     if isinstance(named, CapabilityType):
         method = named.method(name.text)
         if method is None:
-            return _report_no_method(body, callee, named, [item.name for item in named.methods])
+            return _report_no_method(body, node, callee, named, [item.name for item in named.methods])
         target = capability_here(body, callee.target.span, named, method.name)
         return _call_capability(body, node, target, named, method)
     if isinstance(named, str):
         row = builtin_named(named, name.text)
         if row is None:
-            return _report_no_method(body, callee, named, method_names(named))
+            return _report_no_method(body, node, callee, named, method_names(named))
         return check_builtin(body, node, row, None)
     if isinstance(named, RecordType) and name.text in body.world.methods_of(named):
         body.report(codes.METHOD_ON_TYPE, callee.span, name=name.text, type=named)
-        return no_call(node.span)
-    return _report_no_method(body, callee, named, [])
+        return wrong_call(body, node)
+    return _report_no_method(body, node, callee, named, [])
 
 
 def _check_method_call(body: Body, node: ast.Call, callee: ast.FieldAccess, wanted: Type | None) -> Checked:
     """`value.method(…)`."""
     name = callee.name.text
-    refuse_type_arguments(body, callee.type_arguments, callee.target)
     target = body.operand(callee.target)
     type_ = target.type
     if type_ is UNKNOWN:
-        return no_call(node.span)
+        return wrong_call(body, node)
+    refuse_type_arguments(body, callee.type_arguments, callee.target)
     if isinstance(type_, RecordType | SumType):
         methods = body.world.methods_of(type_)
         if name in methods:
@@ -169,20 +169,20 @@ def _check_method_call(body: Body, node: ast.Call, callee: ast.FieldAccess, want
             is_function = isinstance(type_.fields[type_.field_index(name) or 0].type, FunctionType)
             help_text = f"call what it holds: `({single_spaced(callee.span.text)})(…)`" if is_function else None
             body.report(codes.NOT_CALLABLE, callee.span, what=what, help=help_text)
-            return no_call(node.span)
-        return _report_no_method(body, callee, type_, list(methods))
+            return wrong_call(body, node)
+        return _report_no_method(body, node, callee, type_, list(methods))
     if isinstance(type_, CapabilityType | AgentType):
         refuse_type_arguments(body, node.type_arguments, callee.name)
     if isinstance(type_, CapabilityType):
         method = type_.method(name)
         if method is not None:
             return _call_capability(body, node, target, type_, method)
-        return _report_no_method(body, callee, type_, [item.name for item in type_.methods])
+        return _report_no_method(body, node, callee, type_, [item.name for item in type_.methods])
     if isinstance(type_, AgentType):
         handlers = body.world.agents[type_].handlers
         if name in handlers:
             return _call_handler(body, node, target, handlers[name])
-        return _report_no_method(body, callee, type_, list(handlers))
+        return _report_no_method(body, node, callee, type_, list(handlers))
     row = builtin_named(type_, name)
     function = library_method(body.world, type_, name) if row is None else None
     if function is not None:
@@ -190,11 +190,13 @@ def _check_method_call(body: Body, node: ast.Call, callee: ast.FieldAccess, want
     refuse_type_arguments(body, node.type_arguments, callee.name)
     if row is None:
         known = [*method_names(type_), *library_method_names(body.world, type_)]
-        return _report_no_method(body, callee, type_, known)
+        return _report_no_method(body, node, callee, type_, known)
     return check_builtin(body, node, row, target)
 
 
-def _report_no_method(body: Body, callee: ast.FieldAccess, type_: Type | str, known: Sequence[str]) -> Checked:
+def _report_no_method(
+    body: Body, node: ast.Call, callee: ast.FieldAccess, type_: Type | str, known: Sequence[str]
+) -> Checked:
     name = callee.name.text
     help_text = near_miss(name, known)
     if isinstance(type_, OptionalType):
@@ -204,7 +206,7 @@ def _report_no_method(body: Body, callee: ast.FieldAccess, type_: Type | str, kn
     elif help_text is None and known:
         help_text = f"it has {', '.join(f'`{item}`' for item in known)}"
     body.report(codes.UNKNOWN_METHOD, callee.name.span, type=type_, name=name, help=help_text)
-    return no_call(callee.span)
+    return wrong_call(body, node)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kavachc.semantics import typed_ast as typed
-from kavachc.semantics.body import unknown
-from kavachc.semantics.types import Type
+from kavachc.semantics.body import Body, unknown
+from kavachc.semantics.types import UNKNOWN, Type
 from kavachc.semantics.world import Edge
 from kavachc.source import Span
+from kavachc.syntax import ast
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,3 +39,10 @@ class Checked:
 def no_call(span: Span) -> Checked:
     """What stands for a call that was reported as wrong."""
     return Checked(unknown(span), "", is_wrong=True)
+
+
+def wrong_call(body: Body, node: ast.Call) -> Checked:
+    """What stands for the call `node`, which was reported as wrong. Its arguments may have mistakes of their own."""
+    for argument in node.arguments:
+        body.expression(argument.value, UNKNOWN)
+    return no_call(node.span)

@@ -53,8 +53,10 @@ def load_prelude() -> ast.Module:
 
 
 def check(files: ProgramFiles | ast.Module, bag: DiagnosticBag) -> typed.Program | None:
-    """The typed program of `files`; None when a mistake was found, which then is in `bag`."""
-    reported_before = len(bag.items)
+    """The typed program of `files`; None when a mistake was found, here or before, which then is in `bag`.
+
+    What `bag` holds is then in the order of its places.
+    """
     files = alone(files) if isinstance(files, ast.Module) else files
     world = declare(load_prelude(), files, bag)
     _check_types_end(world)
@@ -86,9 +88,8 @@ def check(files: ProgramFiles | ast.Module, bag: DiagnosticBag) -> typed.Program
     limits.check_calls(effects)
     settings.check_calls(effects)
     order = {file: number for number, file in enumerate(world.views)}
-    found = sorted(bag.items[reported_before:], key=lambda item: _place(item, order))
-    bag.items[reported_before:] = found
-    if main is None or any(item.severity == "error" for item in found):
+    bag.items.sort(key=lambda item: _place(item, order))
+    if main is None or bag.has_errors:
         return None
     return _program(world, main, asks)
 
@@ -145,6 +146,8 @@ def _check_function(world: World, function: typed.Function, declaration: ast.Fun
 
 def _check_main(world: World) -> typed.Function | None:
     main = world.functions.get("main")
+    if main is None and world.is_spoiled("main"):
+        return None
     if main is None or main.span.file is not world.module.file:
         world.bag.report(codes.FILE_EMPTY, None, path=world.module.file.path)
         return None

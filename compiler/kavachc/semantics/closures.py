@@ -76,6 +76,8 @@ def _ending(body: Body, node: ast.Closure, known: FunctionType | None) -> tuple[
         return ending.result, ending.error
     if known is not None:
         return known.result, known.error
+    if body.guesses:
+        return UNKNOWN, UNKNOWN
     return (UNKNOWN if node.is_short else NOTHING), None
 
 
@@ -85,6 +87,7 @@ def _body(outer: Body, function: typed.Function) -> Body:
     shared = outer.facts
     facts = outer.world.facts[function] = Facts(calls_of_generics=shared.calls_of_generics, asks=shared.asks)
     body = Body(outer.world, outer.dispatch, facts, function, outer.agent, outer.rule_target, outer=outer)
+    body.guesses = outer.guesses
 
     def captured(name: str) -> typed.Local | None:
         local = outer.scope.find(name)

@@ -35,7 +35,7 @@ def check_constant(world: World, maker: Body, entry: ConstantEntry) -> None:
     body = Body(world.at(declaration.span), maker.dispatch, facts)
     if declaration.type is not None:
         constant.type = body.resolve(declaration.type)
-        constant.value = body.value_of_written_type(declaration.value, constant.type)
+        constant.value = body.value(declaration.value, constant.type)
     else:
         constant.value = body.operand(declaration.value)
         constant.type = constant.value.type
@@ -116,7 +116,7 @@ def not_plain(node: ast.Expression, world: World) -> ast.Expression | None:
                 pending.extend((current.right, current.left))
             case ast.Name() if current.text not in world.functions and current.text not in world.types:
                 pass
-            case ast.FieldAccess(target=ast.Name(text=name)) if name in world.types:
+            case ast.FieldAccess(target=ast.Name(text=name)) if name in world.types or world.is_spoiled(name):
                 pass
             case ast.Call() if _constructs(current.callee, world):
                 pending.extend(argument.value for argument in reversed(current.arguments))
@@ -127,6 +127,8 @@ def not_plain(node: ast.Expression, world: World) -> ast.Expression | None:
 
 def _constructs(callee: ast.Expression, world: World) -> bool:
     match callee:
+        case ast.Name(text=name) | ast.FieldAccess(target=ast.Name(text=name)) if world.is_spoiled(name):
+            return name not in world.functions
         case ast.Name(text=name):
             return isinstance(world.types.get(name), RecordType)
         case ast.FieldAccess(target=ast.Name(text=name)):

@@ -149,7 +149,7 @@ def check_with(body: Body, node: ast.With, wanted: Type | None) -> typed.Expr:
     record = target.type
     if not isinstance(record, RecordType):
         for update in node.updates:
-            body.expression(update.value)
+            body.expression(update.value, UNKNOWN)
         if record is UNKNOWN:
             return unknown(node.span)
         return body.report(codes.WITH_NOT_RECORD, node.target.span, type=record)
@@ -160,7 +160,7 @@ def check_with(body: Body, node: ast.With, wanted: Type | None) -> typed.Expr:
         if index is None:
             help_text = near_miss(update.name.text, [item.name for item in record.fields])
             body.report(codes.UNKNOWN_FIELD, update.name.span, type=record, name=update.name.text, help=help_text)
-            body.expression(update.value)
+            body.expression(update.value, UNKNOWN)
             continue
         if index in placed:
             labels = (Label(placed[index], "first given here"),)

@@ -207,7 +207,7 @@ class Declarations:
                 self.world.bag.report(codes.NOT_A_CAPABILITY, name.span, name=name.text, what="built in")
             elif found is not None:
                 self.world.bag.report(codes.NOT_A_CAPABILITY, name.span, name=name.text, what="a type")
-            else:
+            elif not self.world.is_spoiled(name.text):
                 known = [str(item) for item in self.world.types.values() if isinstance(item, CapabilityType)]
                 self.world.bag.report(
                     codes.UNKNOWN_CAPABILITY, name.span, name=name.text, help=self.world.help_for_name(name.text, known)

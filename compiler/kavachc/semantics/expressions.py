@@ -86,12 +86,13 @@ def check_field(body: Body, node: ast.FieldAccess, wanted: Type | None) -> typed
     named = type_named_by(body, node.target)
     if isinstance(named, SumType):
         return check_variant_name(body, node, named, wanted)
+    target = body.operand(node.target) if named is None else None
+    if target is not None and target.type is UNKNOWN:
+        return unknown(node.span)
     refuse_type_arguments(body, node.type_arguments, node.target)
     if named is not None:
         return _report_part_of_type(body, node, named)
-    target = body.operand(node.target)
-    if target.type is UNKNOWN:
-        return unknown(node.span)
+    assert target is not None
     name = node.name.text
     methods: list[str] = []
     if isinstance(target.type, RecordType):
@@ -136,11 +137,12 @@ def check_index(body: Body, node: ast.IndexAccess, wanted: Type | None) -> typed
     target = body.operand(node.target)
     if isinstance(target.type, MapType):
         return check_key_access(body, node, target, target.type)
+    if target.type is UNKNOWN:
+        body.expression(node.index, UNKNOWN)
+        return unknown(node.span)
     index = body.value(node.index, INT)
     if isinstance(target.type, ArrayType):
         return typed.IndexGet(node.span, target.type.element, target, index)
-    if target.type is UNKNOWN:
-        return unknown(node.span)
     return body.report(codes.NOT_INDEXABLE, node.target.span, type=target.type)
 
 

@@ -83,7 +83,7 @@ def check_catch(body: Body, node: ast.Catch, wanted: Type | None) -> typed.Expr:
         type_ = NOTHING
         handler = drop(body.expression(node.handler, DROPPED))
     elif type_ is UNKNOWN or type_ is NEVER:
-        handler = body.expression(node.handler, wanted)
+        handler = body.expression(node.handler, UNKNOWN if type_ is UNKNOWN and wanted is None else wanted)
     else:
         # `f() catch _ => none`: an optional is wanted, and the call gives what it would hold.
         wraps = isinstance(wanted, OptionalType) and same_type(type_, wanted.element)

@@ -31,9 +31,11 @@ def bring_imports(world: World, files: ProgramFiles) -> None:
     own_spans = {file: dict(view.spans) for file, view in world.views.items()}
     for view in world.files():
         own = own_spans[view.module.file]
+        view.lacks_names = view.module.file in files.incomplete
         brought: dict[str, tuple[Span, ast.Module]] = {}
         for written, module in files.imports[view.module.file]:
             view.imported.append(module)
+            view.spoiled |= module.spoiled
             for name in [item for item in own_spans[module.file] if item in module.public]:
                 if name in own:
                     _clash(view, written, module, name, own[name], "this file declares it, too")

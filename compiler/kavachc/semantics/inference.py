@@ -14,7 +14,7 @@ from kavachc.diagnostics import codes
 from kavachc.diagnostics.diagnostic import Label
 from kavachc.semantics import typed_ast as typed
 from kavachc.semantics.body import DROPPED, Body
-from kavachc.semantics.conversions import BOUNDS, bound_help
+from kavachc.semantics.conversions import BOUNDS, bound_help, is_partly_unknown
 from kavachc.semantics.literals import bare_number, present
 from kavachc.semantics.type_names import report_type_arguments
 from kavachc.semantics.types import (
@@ -169,6 +169,9 @@ def infer_values(
         for position, (index, node) in enumerate(placed):
             if ranks[position] == rank:
                 checked[position] = _infer_value(body, inference, node, slots[index])
+    if any(is_partly_unknown(item) for item in (*slots, inference.result)):
+        # What was wrong there may be what would have told.
+        inference.give_up()
     return [(index, checked[position]) for position, (index, _) in enumerate(placed)]
 
 

@@ -42,6 +42,8 @@ def number_value(body: Body, span: Span, value: int, negative: bool, wanted: Typ
         return typed.FloatValue(span, FLOAT, -amount if negative else amount)
     signed = -value if negative else value
     if not INT_MIN <= signed <= INT_MAX:
+        if value == INT_MAX + 1:
+            return body.said(span)  # The parser did, unless a `-` stands before it.
         return body.report(
             codes.NUMBER_TOO_LARGE,
             span,
@@ -84,7 +86,7 @@ def check_array(body: Body, node: ast.ArrayLiteral, wanted: Type | None) -> type
     Bare numbers are looked at last, so that `[1, x]` is an array of Floats when `x` is one.
     """
     wanted = present(wanted)
-    known = wanted.element if isinstance(wanted, ArrayType) else None
+    known = wanted.element if isinstance(wanted, ArrayType) else UNKNOWN if wanted is UNKNOWN else None
     if known is None and not node.elements:
         return body.report(codes.EMPTY_ARRAY, node.span)
     elements, element = check_alike(body, node.elements, known)

@@ -19,9 +19,9 @@ def check_match(body: Body, node: ast.Match, wanted: Type | None) -> typed.Expr:
     patterns_are_right = True
     for arm in node.arms:
         body.scope.enter()
-        pattern_errors = len(body.world.bag.items)
+        pattern_errors = body.reported
         pattern = check_pattern(body, arm.pattern, subject.type)
-        patterns_are_right = patterns_are_right and len(body.world.bag.items) == pattern_errors
+        patterns_are_right = patterns_are_right and body.reported == pattern_errors
         guard = None if arm.guard is None else body.value(arm.guard, BOOL)
         if wanted is None:
             result = body.expression(arm.body)

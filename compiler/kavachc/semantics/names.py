@@ -97,7 +97,7 @@ def stands_for_any(variable: TypeVariable) -> str:
 
 
 def report_unknown_name(body: Body, span: Span, name: str, wanted: Type | None) -> typed.Expr:
-    """No such name: say what it could have been."""
+    """No such name: say what it could have been, unless that was said where it should have been declared."""
     if name == "_":
         return body.report(codes.UNDERSCORE_READ, span)
     if name == "self":
@@ -108,6 +108,8 @@ def report_unknown_name(body: Body, span: Span, name: str, wanted: Type | None) 
         return body.report(codes.RULE_WINDOW_MISSING, span, word=name)
     if any(item.name == name for item in body.variables()):
         return body.report(codes.NOT_A_VALUE, span, name=name, what="a type")
+    if body.world.is_spoiled(name):
+        return body.said(span)
     owner = body.world.variant_owner(name, wanted)
     if owner is not None:
         return body.report(codes.BARE_VARIANT, span, name=name, type=owner)

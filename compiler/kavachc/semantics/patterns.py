@@ -251,6 +251,9 @@ def _report_unknown(body: Body, node: ast.ConstructorPattern, subject: Type) -> 
             body.report(codes.BARE_VARIANT, first.span, name=first.text, type=owner)
             return
     found = body.world.types.get(first.text)
+    if found is None and body.world.is_spoiled(first.text):
+        body.said(node.span)
+        return
     if isinstance(found, SumType):
         help_text = f"name a variant: `{found}.{found.variants[0].name}`" if found.variants else None
     else:

@@ -50,7 +50,9 @@ def check_function_body(body: Body, node: ast.Block) -> typed.Block:
     assert function is not None
     if function.result is NOTHING:
         return check_block(body, node, DROPPED)
-    block = check_block(body, node, function.result)
+    # The result of a closure may be what its body gives.
+    is_open = function.result is UNKNOWN and function.captures is not None and not body.guesses
+    block = check_block(body, node, None if is_open else function.result)
     gives_nothing = block.result is None and block.type is not NEVER
     if gives_nothing and function.result is not UNKNOWN and not _ends_in_reported(block):
         leave = "`return`" if function.error is None else "`return` or `fail`"
@@ -100,7 +102,7 @@ def _check_declare(body: Body, node: ast.Declare) -> typed.Declare:
     """`const x = …`, `let x: T = …`. The name is known only after its value, so that it may shadow."""
     if node.type is not None:
         type_ = body.resolve(node.type)
-        value = body.value_of_written_type(node.value, type_)
+        value = body.value(node.value, type_)
     else:
         value = body.operand(node.value)
         type_ = value.type
@@ -112,7 +114,7 @@ def _check_assign(body: Body, node: ast.Assign) -> typed.Statement:
     place = place_of(body, body.operand(node.target))
     operator = None if node.operator == "=" else cast("typed.ArithmeticOperator", node.operator[:-1])
     if place is None:
-        body.expression(node.value)
+        body.expression(node.value, UNKNOWN)
         return typed.ExpressionStatement(node.span, unknown(node.span))
     if operator is None:
         value = body.value(node.value, place.type)

@@ -68,7 +68,8 @@ def resolve_type(world: World, written: ast.TypeExpression, variables: Variables
         return TaskType(arguments[0])
     found = variables.get(name) or PRIMITIVES.get(name) or world.types.get(name)
     if found is None:
-        _report_no_type(world, written.name, variables)
+        if not world.is_spoiled(name):
+            _report_no_type(world, written.name, variables)
         return UNKNOWN
     if isinstance(found, RecordType | SumType) and found.parameters:
         return apply_written(world, found, arguments, written.span)
@@ -167,6 +168,8 @@ def resolve_capability(world: World, written: ast.CapabilityReference) -> Effect
             world.bag.report(codes.BUILT_IN_HAS_NO_PARTS, written.span, capability=name)
         return Effect(name)
     found = world.types.get(name)
+    if found is None and world.is_spoiled(name):
+        return None
     if found is None:
         known = [*BUILTIN_CAPABILITIES, *(str(item) for item in world.types.values() if _is_capability(item))]
         help_text = world.help_for_name(name, known)

@@ -141,6 +141,10 @@ class World:
     constants: dict[str, ConstantEntry] = field(default_factory=dict)
     # The files that this one imports.
     imported: list[ast.Module] = field(default_factory=list)
+    # Names of which nothing is known, since syntax errors hide what declares them; with `lacks_names`, so are all that
+    # are not known otherwise.
+    spoiled: frozenset[str] = frozenset()
+    lacks_names: bool = False
     # The whole program's, from here on.
     views: dict[SourceFile, World] = field(default_factory=dict)
     prelude_types: dict[str, NominalType] = field(default_factory=dict)
@@ -177,6 +181,7 @@ class World:
             functions=dict(self.functions),
             constants=dict(self.constants),
             imported=[],
+            spoiled=module.spoiled,
         )
         self.views[module.file] = made
         return made
@@ -199,6 +204,10 @@ class World:
         declaration = self.library.waiting.pop(function, None)
         if declaration is not None:
             self.bodies.append((function, declaration))
+
+    def is_spoiled(self, name: str) -> bool:
+        """Whether a name that is not known here may be that of something with a syntax error: it was reported."""
+        return name in self.spoiled or self.lacks_names
 
     def help_for_name(self, name: str, known: Iterable[str]) -> str | None:
         """What to do about a name that is not known here: it may be another file's, or misspelt."""

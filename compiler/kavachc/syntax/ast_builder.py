@@ -40,6 +40,8 @@ class AstBuilder:
         self.declarations: list[ast.Declaration] = []
         self.imports: list[ast.Import] = []
         self.public: list[str] = []
+        # Where the last declaration or import ends.
+        self.end = 0
         self._file = file
         self._bag = bag
         self._documentation = documentation
@@ -79,16 +81,18 @@ class AstBuilder:
     def start(self, _: Span, *declarations: ast.Declaration) -> tuple[ast.Declaration, ...]:
         return declarations
 
-    def declaration(self, _: Span, declaration: ast.Declaration) -> ast.Declaration:
+    def declaration(self, span: Span, declaration: ast.Declaration) -> ast.Declaration:
         self.declarations.append(declaration)
+        self.end = span.end
         return declaration
 
     def public_declaration(self, span: Span, _: Token, declaration: ast.Declaration) -> ast.Declaration:
         self.public.append(ast.declared_name(declaration).text)
         return self.declaration(span, declaration)
 
-    def import_file(self, _: Span, path: Token) -> None:
+    def import_file(self, span: Span, path: Token) -> None:
         text = text_values((path,), self._file, self._bag)[0]
+        self.end = span.end
         self.imports.append(ast.Import(self._span(path), text))
 
     def function(self, span: Span, signature: ast.FunctionSignature, body: ast.Block) -> ast.Function:

@@ -1,7 +1,8 @@
 """From a source file to its syntax tree, reporting every syntax error on the way.
 
 After a syntax error the parser starts afresh at the next line that begins with the first word of a declaration,
-without indentation: so one mistake spoils one declaration, whatever it left open.
+without indentation: so one mistake spoils one declaration, whatever it left open. The names that spoiled declarations
+would have declared go with the tree, so that nobody is told that they are unknown.
 """
 
 from __future__ import annotations
@@ -15,33 +16,66 @@ from kavachc.source import SourceFile, Span
 from kavachc.syntax import ast
 from kavachc.syntax.ast_builder import AstBuilder
 from kavachc.syntax.lexer import Lexer
+from kavachc.syntax.spoiled import (
+    FOREIGN_DECLARATIONS,
+    FOREIGN_IMPORTS,
+    drop_cut_short,
+    imports,
+    names_declared,
+    split_spoiled,
+    without_start,
+)
 from kavachc.syntax.syntax_errors import SyntaxErrorSite, advance, report_syntax_error
 from kavachc.syntax.tables import ACCEPT, SPLICE, Production, load_tables
 from kavachc.syntax.tokens import DECLARATION_KEYWORDS, END, IDENTIFIER, MISTAKE, SOFT_KEYWORDS, Token
 
-# The first word of a declaration, or of one that is planned, at the start of a line.
-_DECLARATION_START: Final = re.compile(rf"^(?:{'|'.join(sorted(DECLARATION_KEYWORDS))}|test)\b", re.MULTILINE)
+# The first word of a declaration, perhaps of one in another language, at the start of a line.
+_STARTS: Final = "|".join([*sorted(DECLARATION_KEYWORDS), *FOREIGN_DECLARATIONS, *FOREIGN_IMPORTS])
+_DECLARATION_START: Final = re.compile(rf"^(?:{_STARTS})\b", re.MULTILINE)
 
 
 def parse(file: SourceFile, bag: DiagnosticBag) -> ast.Module:
     """The tree of `file`: every declaration that could be read. What could not is reported to `bag`."""
     reported = len(bag.items)
+    # What stopped the parser is about what could not be read; the rest may be about what could.
+    stopped: set[int] = set()
     lexer = Lexer(file, bag)
     lexer.report_control_characters()
     builder = AstBuilder(file, bag, lexer.documentation)
     run = _Run(file, lexer, builder)
+    unread: list[str] = []
     position: int | None = 0
     while position is not None:
         site = run.parse_from(position)
-        position = None
-        if site is not None:
-            if site.token.kind != MISTAKE:
-                report_syntax_error(site, bag)
-            position = _next_declaration(file, site.resume_from)
+        if site is None:
+            break
+        if site.token.kind != MISTAKE:
+            report_syntax_error(site, bag)
+            stopped.add(id(bag.items[-1]))
+        start = max(position, builder.end)
+        position = _next_declaration(file, site.resume_from)
+        text = without_start(file.text[start:position])
+        if text:
+            unread.append(text)
+        two_on_a_line = site.token.kind in DECLARATION_KEYWORDS and file.text[:start].endswith("}")
+        if not file.text[start : site.token.start].strip() and not two_on_a_line:
+            cut = drop_cut_short(file, builder.declarations, site.token.start)
+            unread.extend(declaration.span.text for declaration in cut)
     builder.finish()
+    inside = [item for item in bag.items[reported:] if id(item) not in stopped]
+    sound, wrong = split_spoiled(builder.declarations, inside)
     bag.items[reported:] = sorted(bag.items[reported:], key=_place)
-    public = frozenset(builder.public)
-    return ast.Module(file, tuple(builder.declarations), tuple(builder.imports), public)
+    spoiled = {ast.declared_name(declaration).text for declaration in wrong}
+    named = [names_declared(text) for text in unread]
+    spoiled.update(*named)
+    return ast.Module(
+        file,
+        tuple(sound),
+        tuple(builder.imports),
+        frozenset(builder.public),
+        frozenset(spoiled.difference(ast.declared_name(declaration).text for declaration in sound)),
+        not all(named) or any(map(imports, unread)),
+    )
 
 
 def _next_declaration(file: SourceFile, position: int) -> int | None:

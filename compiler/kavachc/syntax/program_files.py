@@ -17,18 +17,19 @@ from kavachc.syntax.parser import parse
 class ProgramFiles:
     """`modules` begin with the file that was named; each other stands where it is first imported, depth first.
 
-    `imports` are, for each file, its imports with what they lead to.
+    `imports` are, for each file, its imports with what they lead to; those in `incomplete` have one that leads nowhere.
     """
 
     modules: list[ast.Module] = field(default_factory=list)
     imports: dict[SourceFile, list[tuple[ast.Import, ast.Module]]] = field(default_factory=dict)
+    incomplete: set[SourceFile] = field(default_factory=set)
     # Where each file lies, as the operating system finds it.
     paths: list[str] = field(default_factory=list)
 
 
 def alone(module: ast.Module) -> ProgramFiles:
     """A program of one file."""
-    return ProgramFiles([module], {module.file: []})
+    return ProgramFiles([module], {module.file: []}, {module.file} if module.lacks_names else set())
 
 
 def load_program(path: str, bag: DiagnosticBag) -> ProgramFiles:
@@ -63,6 +64,8 @@ class _Loading:
             found = self._import(written, file, path, first)
             if found is not None:
                 self._files.imports[file].append((written, found))
+        if module.lacks_names:
+            self._files.incomplete.add(file)
         self._open.pop()
         return module
 
@@ -83,10 +86,13 @@ class _Loading:
             ring = [file.path for _, file in self._open[open_files.index(real) :]]
             text = " -> ".join([*ring, ring[0]])
             self._bag.report(codes.IMPORT_CYCLE, written.span, ring=text)
+            self._files.incomplete.add(importer)
             return None
         if real not in self._known:
             self._known[real] = None
             file = load(target, self._bag, shown, written.span)
             if file is not None:
                 return self.enter(file, target)
+        if self._known[real] is None:
+            self._files.incomplete.add(importer)
         return self._known[real]

@@ -174,12 +174,18 @@ class Import(Node):
 
 @dataclass(frozen=True, slots=True)
 class Module:
-    """One parsed file. `public` are the names that are declared with `pub`."""
+    """One parsed file. `public` are the names that are declared with `pub`.
+
+    `spoiled` are the names that declarations with syntax errors may declare; with `lacks_names`, there are further
+    ones: an import could not be read, or the name of a declaration is missing.
+    """
 
     file: SourceFile
     declarations: tuple[Declaration, ...]
     imports: tuple[Import, ...] = ()
     public: frozenset[str] = frozenset()
+    spoiled: frozenset[str] = frozenset()
+    lacks_names: bool = False
 
 
 def declared_name(declaration: Declaration) -> Identifier:
