@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import pytest
-from hypothesis import HealthCheck, Phase, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_state_machine_as_test
 from kavachc.bindings.descriptors import Agent
@@ -121,3 +121,25 @@ def test_a_capacity_that_drops_and_rises_again(monkeypatch: pytest.MonkeyPatch) 
     model = {"replies": [{**FIT, "delay": "2s"}], "capacity": [[0, 50], ["3s", 7], ["30s", 50]]}
     seen = run_model(Scenario(Agent("A"), [[("ask", "a")]] * 600, model))
     assert sum("ANSWERED" in event for event in seen.events) == 600
+
+
+DATES = st.one_of(
+    st.builds(
+        "{}, {:02} {} {} 00:{:02}:{:02} {}".format,
+        st.sampled_from(["Thu", "Mon", "Xxx"]),
+        st.sampled_from([0, 1, 1, 1, 2, 29, 31, 32]),
+        st.sampled_from(["Jan", "Jan", "Jan", "Feb", "jan", "Dec"]),
+        st.sampled_from(["2026", "2026", "2026", "2025", "2028", "26", "0001", "9999", "0000"]),
+        st.sampled_from([0, 0, 1, 59, 60]),
+        st.sampled_from([0, 2, 5, 59, 60, 61]),
+        st.sampled_from(["GMT", "GMT", "GMT", "UTC", "GMT ", "GMT x"]),
+    ),
+    st.text("0123456789 +-.:GMT", max_size=30),
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(DATES)
+def test_retry_after_is_read_alike(header: str) -> None:
+    replies = [{"status": 529, "headers": {"Retry-After": header}}, FIT]
+    assert_agree(Scenario(Agent("A"), [[("ask", "a")]], {"replies": replies}))

@@ -388,7 +388,7 @@ fn takeReply(ask: *Ask, reply: transport.Reply) Progress {
 
 fn sendLater(ask: *Ask, retry_after: ?[]const u8) Progress {
     if (ask.is_late) return endLate(ask);
-    const wait_ns = retry.waitNs(ask.waits_made, retry.nextRandom(), retry_after);
+    const wait_ns = retry.waitNs(ask.waits_made, retry.nextRandom(), retry.afterNs(retry_after orelse "", scheduler.nowUtc()));
     ask.waits_made += 1;
     ask.step = .before_send;
     scheduler.addTimer(&ask.timer, scheduler.nowMonotonic() +| wait_ns);

@@ -3,6 +3,7 @@
 const std = @import("std");
 const gate = @import("gate.zig");
 const host = @import("host.zig");
+const http_date = @import("http_date.zig");
 const transport = @import("transport.zig");
 const assert = std.debug.assert;
 
@@ -56,20 +57,24 @@ pub fn splitMix64(state: *u64) u64 {
 
 /// The wait before the next send, when `waits_before` have passed in this try. It lies between half and all of 1, 2, 4
 /// and then 8 seconds, so that requests turned away together do not come back together.
-pub fn waitNs(waits_before: u64, random: u64, retry_after: ?[]const u8) i64 {
+pub fn waitNs(waits_before: u64, random: u64, at_least_ns: u64) i64 {
     const whole_ns: u64 = if (waits_before >= 3) wait_max_ns else @as(u64, std.time.ns_per_s) << @intCast(waits_before);
     const half_ns = whole_ns / 2;
     const wait_ns = half_ns + random % (half_ns + 1);
     assert(wait_ns >= half_ns and wait_ns <= whole_ns);
-    return @intCast(@max(wait_ns, retryAfterNs(retry_after orelse "")));
+    return @intCast(@max(wait_ns, at_least_ns));
 }
 
-/// Whole seconds, at most 60; 0 for anything else, which is ignored.
-fn retryAfterNs(value: []const u8) u64 {
-    const digits = std.mem.trim(u8, value, " \t");
-    if (digits.len == 0) return 0;
+/// How long a `Retry-After` header asks for, whole seconds or a date: at most 60 s; 0 for anything else, which is ignored.
+pub fn afterNs(header: []const u8, utc_ns: i64) u64 {
+    const wanted = std.mem.trim(u8, header, " \t");
+    if (http_date.parse(wanted)) |moment_s| {
+        const after_ns = moment_s *| std.time.ns_per_s -| utc_ns;
+        return @intCast(std.math.clamp(after_ns, 0, retry_after_max_s * std.time.ns_per_s));
+    }
+    if (wanted.len == 0) return 0;
     var seconds: u64 = 0;
-    for (digits) |digit| {
+    for (wanted) |digit| {
         if (!std.ascii.isDigit(digit)) return 0;
         seconds = @min(retry_after_max_s, seconds * 10 + (digit - '0'));
     }
@@ -82,25 +87,28 @@ test "every wait lies between half and all of its length" {
     var state: u64 = 0;
     for (0..10_000) |waits_before| {
         const seconds: i64 = if (waits_before >= 3) 8 else @as(i64, 1) << @intCast(waits_before);
-        const wait_ns = waitNs(waits_before, splitMix64(&state), null);
+        const wait_ns = waitNs(waits_before, splitMix64(&state), 0);
         try testing.expect(2 * wait_ns >= seconds * std.time.ns_per_s);
         try testing.expect(wait_ns <= seconds * std.time.ns_per_s);
     }
-    try testing.expectEqual(@as(i64, std.time.ns_per_s), waitNs(0, std.time.ns_per_s / 2, null));
+    try testing.expectEqual(@as(i64, std.time.ns_per_s), waitNs(0, std.time.ns_per_s / 2, 0));
 }
 
 test "Retry-After raises a wait, and nonsense does nothing" {
     const second = std.time.ns_per_s;
-    const cases = [_]struct { []const u8, i64 }{
-        .{ "3", 3 * second },                             .{ " 60 ", 60 * second },
-        .{ "31536000", 60 * second },                     .{ "99999999999999999999999999", 60 * second },
-        .{ "0", second / 2 },                             .{ "-1", second / 2 },
-        .{ "", second / 2 },                              .{ "1e999", second / 2 },
-        .{ "1.5", second / 2 },                           .{ "+5", second / 2 },
-        .{ "Wed, 21 Oct 2026 07:28:00 GMT", second / 2 },
+    const cases = [_]struct { []const u8, u64 }{
+        .{ "3", 3 * second },                              .{ " 60 ", 60 * second },
+        .{ "31536000", 60 * second },                      .{ "99999999999999999999999999", 60 * second },
+        .{ "0", 0 },                                       .{ "-1", 0 },
+        .{ "", 0 },                                        .{ "1e999", 0 },
+        .{ "1.5", 0 },                                     .{ "+5", 0 },
+        .{ "Sun, 06 Nov 1994 08:49:37 GMT", 9 * second },  .{ "Sun, 06 Nov 1994 08:50:29 GMT", 60 * second },
+        .{ "\tSun, 06 Nov 1994 08:49:28 GMT", 0 },         .{ "Sat, 05 Nov 1994 08:49:37 GMT", 0 },
+        .{ "Fri, 31 Dec 9999 23:59:59 GMT", 60 * second }, .{ "Mon, 01 Jan 0001 00:00:00 GMT", 0 },
     };
-    for (cases) |case| try testing.expectEqual(case[1], waitNs(0, 0, case[0]));
-    try testing.expectEqual(8 * second, waitNs(9, 4 * second, "3"));
+    for (cases) |case| try testing.expectEqual(case[1], afterNs(case[0], 784_111_768 * second));
+    try testing.expectEqual(8 * second, waitNs(9, 4 * second, 3 * second));
+    try testing.expectEqual(3 * second, waitNs(0, second / 2, 3 * second));
 }
 
 test "each status from 400 to 599" {

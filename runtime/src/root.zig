@@ -33,6 +33,7 @@ test {
     _ = @import("case_table.zig");
     _ = @import("futex.zig");
     _ = @import("gate.zig");
+    _ = @import("http_date.zig");
     _ = @import("json_check.zig");
     _ = @import("retry.zig");
     _ = @import("script_reader.zig");

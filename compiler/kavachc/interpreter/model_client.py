@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from functools import partial
@@ -12,12 +11,21 @@ from typing import TypeAlias
 from kavachc.interpreter.decode import Misfit, encode, fitting_json, sample_value
 from kavachc.interpreter.host import Answer
 from kavachc.interpreter.model_admission import TRIES, Admission, Entrant, largest_tokens
-from kavachc.interpreter.model_gate import Ending, Gate
+from kavachc.interpreter.model_gate import Gate
 from kavachc.interpreter.model_journal import Journal, Refused, Verdict
 from kavachc.interpreter.model_ledger import Ledger, Record
+from kavachc.interpreter.model_retry import (
+    RETRY_WAITS_S,
+    SplitMix64,
+    ending_of,
+    host_random,
+    is_busy,
+    retry_after_ns,
+    wait_ns,
+)
 from kavachc.interpreter.model_scheduler import Interrupted, Scheduler, Task
 from kavachc.interpreter.output import Output
-from kavachc.interpreter.scripted_model import Dropped, ModelAnswer, ModelFailure, ModelReply, Script
+from kavachc.interpreter.scripted_model import Dropped, ModelFailure, ModelReply, Script
 from kavachc.interpreter.show import quote, show_duration, show_inside
 from kavachc.interpreter.signals import ProgramStops
 from kavachc.semantics.schema import Schema
@@ -26,33 +34,10 @@ from kavachc.semantics.types import Type
 
 KEY_VARIABLES = {"Anthropic": "ANTHROPIC_API_KEY", "OpenAi": "OPENAI_API_KEY"}
 UNREACHABLE = "this version of kavachc cannot reach a provider yet: use a test model or a dry run"
-RETRY_WAITS_S = (1, 2, 4, 8, 8)
-RETRY_AFTER_S_MAX = 60
-SPENT_CODES = ("enforced_spend_limit_reached", "insufficient_quota")
 PROMPT_BYTES_PER_TOKEN = 4
 DEFAULT_MODEL = ModelSettings()
-SECOND_NS = 1_000_000_000
 
 AskSteps: TypeAlias = Generator[None, None, Answer]
-
-
-class SplitMix64:
-    """The random numbers of virtual time (spec 8.4.jitter), and those of a program (10.random)."""
-
-    def __init__(self, seed: int = 0) -> None:
-        self._state = seed
-
-    def __call__(self) -> int:
-        mask = 2**64 - 1
-        self._state = (self._state + 0x9E3779B97F4A7C15) & mask
-        mixed = self._state
-        mixed = ((mixed ^ (mixed >> 30)) * 0xBF58476D1CE4E5B9) & mask
-        mixed = ((mixed ^ (mixed >> 27)) * 0x94D049BB133111EB) & mask
-        return mixed ^ (mixed >> 31)
-
-
-def host_random() -> int:
-    return int.from_bytes(os.urandom(8), "little")
 
 
 class ModelClient:
@@ -212,7 +197,8 @@ class ModelClient:
                 return reply
             ask.go_on()
             retry_after = reply.retry_after if isinstance(reply, ModelFailure) else ""
-            yield from self._scheduler.sleep(wait_ns(wait_s, self._random(), retry_after))
+            at_least_ns = retry_after_ns(retry_after, self._scheduler.clock.utc_ns())
+            yield from self._scheduler.sleep(wait_ns(wait_s, self._random(), at_least_ns))
         return (yield from self._send(script, ask, note))
 
     def _send(self, script: Script, ask: Ask, note: str) -> Generator[None, None, ModelReply]:
@@ -298,40 +284,3 @@ class Recording:
 
     def again(self, records: list[Record]) -> Verdict | None:
         return self.client.enter_again(self)
-
-
-def is_busy(reply: ModelReply) -> bool:
-    """Worth another send: the provider is busy, not unwilling (spec 8.4.busy)."""
-    match reply:
-        case ModelAnswer():
-            return False
-        case Dropped():
-            return True
-        case ModelFailure(status=429):
-            return reply.error_code not in SPENT_CODES
-        case ModelFailure(status=status):
-            return status == 408 or 500 <= status <= 599
-
-
-def ending_of(reply: ModelReply) -> Ending:
-    """What the gate learns."""
-    if isinstance(reply, ModelAnswer):
-        return "answered"
-    turned_away = isinstance(reply, ModelFailure) and reply.status in (429, 503, 529) and is_busy(reply)
-    return "turned_away" if turned_away else "other"
-
-
-def wait_ns(wait_s: int, random: int, retry_after: str) -> int:
-    """The wait before another send: between half and all of `wait_s`, and no less than a sensible `Retry-After`."""
-    half_ns = wait_s * SECOND_NS // 2
-    jittered_ns = half_ns + random % (half_ns + 1)
-    return max(jittered_ns, _retry_after_s(retry_after) * SECOND_NS)
-
-
-def _retry_after_s(header: str) -> int:
-    """Whole seconds, at most 60; 0 for anything else, which is ignored."""
-    digits = header.strip(" \t")
-    if not re.fullmatch("[0-9]+", digits):
-        return 0
-    significant = digits.lstrip("0")
-    return RETRY_AFTER_S_MAX if len(significant) > 2 else min(int(significant or "0"), RETRY_AFTER_S_MAX)

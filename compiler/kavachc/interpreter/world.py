@@ -7,7 +7,7 @@ import os
 
 from kavachc.bindings.abi import FileOperation, FileStatus
 from kavachc.bindings.files import file_operation
-from kavachc.interpreter.model_client import SplitMix64, host_random
+from kavachc.interpreter.model_retry import SplitMix64, host_random
 from kavachc.interpreter.signals import Fails, Panics
 from kavachc.interpreter.values import ABSENT, ArrayValue, Present, Value, variant
 from kavachc.semantics import panics
