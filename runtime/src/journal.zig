@@ -83,6 +83,7 @@ pub fn start() void {
 pub fn open(path: []const u8) ?Problem {
     journal.is_active = true;
     const file = &journal.file;
+    file.on_wait = sayWait;
     // The clock of virtual time is that of one run of the program.
     const known_boot = if (host.options.virtual_time != 0) 0 else storage.active.boot();
     const boot = if (known_boot != 0) known_boot else host.random() | 1;
@@ -336,21 +337,43 @@ fn sayCut() void {
     host.writeStderr(line.slice());
 }
 
+fn sayWait() void {
+    var line: abi.Text = .{};
+    defer text.drop(&line);
+    text.append(&line, "note: state file ");
+    text.append(&line, host.options.state_file.slice());
+    text.append(&line, " is locked by another process; this one waits for it\n");
+    host.writeStderr(line.slice());
+}
+
 /// Says of each rule that the file knows for a limit of this program, and the program does not, that it still counts
 /// (spec 8.3.state-changed).
 fn sayChanges(path: []const u8) void {
-    const known = ledger.table().list.items;
-    for (known, 0..) |each, index| {
-        if (each.isEmpty() or !ledger.isChanged(&each.name)) continue;
-        var count: usize = 0;
-        var is_first = true;
-        for (known, 0..) |other, other_index| {
-            if (!std.mem.eql(u8, other.name.agent, each.name.agent) or !std.mem.eql(u8, other.name.target, each.name.target)) continue;
-            if (!std.mem.eql(u8, other.name.rule, each.name.rule) or !ledger.isChanged(&other.name)) continue;
-            count += other.count() + other.reservations.items.len;
-            if (!other.isEmpty() and other_index < index) is_first = false;
+    // By the rule's name; null for one that has not changed.
+    var counts: std.StringArrayHashMapUnmanaged(?usize) = .empty;
+    defer {
+        for (counts.keys()) |name| allocator.free(name);
+        counts.deinit(allocator);
+    }
+    var rule: std.ArrayList(u8) = .empty;
+    defer rule.deinit(allocator);
+    for (ledger.table().list.items) |each| {
+        if (each.isEmpty()) continue;
+        var name = each.name();
+        name.key = null;
+        rule.clearRetainingCapacity();
+        name.append(&rule);
+        const found = counts.getOrPut(allocator, rule.items) catch unreachable;
+        if (!found.found_existing) {
+            found.key_ptr.* = allocator.dupe(u8, rule.items) catch unreachable;
+            found.value_ptr.* = if (ledger.isChanged(&name)) 0 else null;
         }
-        if (is_first) sayChange(path, &each.name, count);
+        if (found.value_ptr.*) |*count| count.* += each.count() + each.reservations.items.len;
+    }
+    for (counts.keys(), counts.values()) |bytes, count| {
+        var reader: format.NameReader = .{ .rest = bytes };
+        const known = (reader.next() catch unreachable).?;
+        if (count) |changed| sayChange(path, &known.name, changed);
     }
 }
 

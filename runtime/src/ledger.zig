@@ -174,8 +174,6 @@ pub fn isChanged(name: *const format.Name) bool {
 
 pub fn begin(agent: usize, limit: usize) void {
     assert(ledger.started and ledger.check == null);
-    // Records that are not durable yet point to their windows.
-    if (ledger.has_keys and journal.journal.calls.items.len == 0) ledger.table.sweep(now());
     const program_agent = &host.program.?.agentSlice()[agent];
     const number = ledger.agent_starts[agent] + limit;
     ledger.check = .{
@@ -321,9 +319,8 @@ pub fn commitAgain(agent: usize, limit: usize, records: []const journal.Record) 
     begin(agent, limit);
     const check = &ledger.check.?;
     for (records) |record| {
+        check.rules[record.rule].window = record.window;
         const state = ruleState(record.rule);
-        state.window = record.window;
-        record.window.expire(check.now_ns);
         state.pending = .{ .entry = record.amount };
         // In Observe mode nothing is refused, and a broken rule has been reported.
         if (check.agent.mode == .enforce and !fits(state)) return .{ .refused = refuse(record.rule) };
@@ -401,7 +398,7 @@ fn appendKeys(lines: *abi.Text, rule_name: *const format.Name, rule_text: []cons
     var found: std.ArrayList(*windows.Window) = .empty;
     defer found.deinit(allocator);
     for (ledger.table.list.items) |each| {
-        const name = &each.name;
+        const name = each.name();
         if (name.key == null or !std.mem.eql(u8, name.agent, rule_name.agent) or !std.mem.eql(u8, name.target, rule_name.target)) continue;
         if (!std.mem.eql(u8, name.rule, rule_name.rule) or name.length_ns != rule_name.length_ns or name.is_float != rule_name.is_float) continue;
         each.expire(now_ns);
@@ -412,13 +409,14 @@ fn appendKeys(lines: *abi.Text, rule_name: *const format.Name, rule_text: []cons
 }
 
 fn comesBefore(_: void, left: *windows.Window, right: *windows.Window) bool {
-    return std.mem.lessThan(u8, left.name.key.?, right.name.key.?);
+    return std.mem.lessThan(u8, left.name().key.?, right.name().key.?);
 }
 
 fn appendLine(lines: *abi.Text, each: *windows.Window, rule_text: []const u8, now_ns: i64) void {
     each.expire(now_ns);
-    for ([_][]const u8{ each.name.agent, " ", each.name.target, " ", rule_text }) |part| text.append(lines, part);
-    if (each.name.key) |key| {
+    const name = each.name();
+    for ([_][]const u8{ name.agent, " ", name.target, " ", rule_text }) |part| text.append(lines, part);
+    if (name.key) |key| {
         text.append(lines, " ");
         show.quoted(lines, key);
     }
@@ -448,6 +446,9 @@ fn appendWindow(lines: *abi.Text, each: anytype) void {
 // ---- Exports
 
 pub export fn kv_limit_begin(agent: i64, limit: i64) callconv(.c) void {
+    // Records that are not durable yet point to their windows. So do those of a call that is checked again, so it is
+    // not done in `begin`.
+    if (ledger.has_keys and journal.journal.calls.items.len == 0) ledger.table.sweep(now());
     begin(@intCast(agent), @intCast(limit));
 }
 

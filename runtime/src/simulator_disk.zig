@@ -41,6 +41,7 @@ pub const simulated: storage.Storage = .{
     .rename = rename,
     .remove = remove,
     .read_link = readLink,
+    .pause = pause,
     .boot = undefined,
 };
 
@@ -162,9 +163,11 @@ fn sync(handle: i64) i64 {
     return 0;
 }
 
-fn lock(_: i64) i64 {
+fn lock(_: i64, _: bool) i64 {
     return 0;
 }
+
+fn pause(_: u32) void {}
 
 fn unlock(_: i64) void {}
 

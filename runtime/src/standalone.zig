@@ -145,8 +145,9 @@ fn switchStack(top: usize) noreturn {
 // ---- Signals
 
 fn catchSignals() void {
-    // Writing to a closed pipe shall fail, with a message, and not kill.
+    // Writing to a closed pipe, or beyond the limit on a file's size, shall fail, with a message, and not kill.
     const ignore: linux.Sigaction = .{ .handler = .{ .handler = linux.SIG.IGN }, .mask = linux.sigemptyset(), .flags = 0 };
     _ = linux.sigaction(.PIPE, &ignore, null);
+    _ = linux.sigaction(.XFSZ, &ignore, null);
     _ = bad_access.catchSignals(&signal_stack);
 }

@@ -5,9 +5,9 @@
 //! ever cut: that frame, and the one before when another process wrote it.
 
 const std = @import("std");
-const allocator = @import("allocator.zig").runtime;
 const format = @import("state_format.zig");
 const memory = @import("memory.zig");
+const state_copy = @import("state_copy.zig");
 const state_reader = @import("state_reader.zig");
 const storage = @import("storage.zig");
 const windows = @import("windows.zig");
@@ -16,9 +16,13 @@ const assert = std.debug.assert;
 
 /// Below this, a file is not worth rewriting.
 const rewrite_length_min = 64 * 1024;
-const items_per_frame = 4096;
 /// Other processes can rewrite a file between our opening and our locking it, but hardly this often.
 const attempts_max = 1000;
+/// While another process holds the lock, it is tried again and again, with longer and longer pauses; then somebody is
+/// told, and we stand in line.
+const lock_pause_ns_min = 50_000;
+const lock_pause_ns_max = 1_000_000;
+const lock_patience_ns = 2_000_000_000;
 
 pub const StateFile = struct {
     path: storage.Path = "",
@@ -42,6 +46,8 @@ pub const StateFile = struct {
     cut_length: u64 = 0,
     /// The windows were emptied, and read from a file that another process has rewritten.
     is_reread: bool = false,
+    /// Told that another process has held the lock for long.
+    on_wait: ?*const fn () void = null,
 
     pub fn deinit(file: *StateFile) void {
         if (file.handle >= 0) storage.active.close(file.handle);
@@ -90,7 +96,7 @@ pub const StateFile = struct {
         for (0..attempts_max) |_| {
             const is_new = file.handle < 0;
             if (is_new) if (file.openExisting()) |problem| return problem;
-            const locked = storage.active.lock(file.handle);
+            const locked = file.lock(file.handle);
             if (locked < 0) return .{ .kind = .cannot_open, .code = storage.errorOf(locked) };
             const problem = file.look(is_new) catch {
                 storage.active.unlock(file.handle);
@@ -105,6 +111,19 @@ pub const StateFile = struct {
             return null;
         }
         return .{ .kind = .replaced };
+    }
+
+    fn lock(file: *const StateFile, handle: i64) i64 {
+        var pause_ns: u32 = lock_pause_ns_min;
+        var waited_ns: u64 = 0;
+        while (waited_ns < lock_patience_ns) : (waited_ns += pause_ns) {
+            const result = storage.active.lock(handle, false);
+            if (storage.errorOf(result) != .AGAIN) return result;
+            storage.active.pause(pause_ns);
+            pause_ns = @min(2 * pause_ns, lock_pause_ns_max);
+        }
+        if (file.on_wait) |tell| tell();
+        return storage.active.lock(handle, true);
     }
 
     pub fn release(file: *StateFile) void {
@@ -298,15 +317,18 @@ pub const StateFile = struct {
     fn openTemporary(file: *StateFile) i64 {
         for (0..attempts_max) |_| {
             const handle = storage.active.open(file.temporary, .temporary);
-            if (handle < 0) return handle;
+            if (handle < 0) return switch (storage.errorOf(handle)) {
+                .ISDIR, .LOOP, .NXIO => taken,
+                else => handle,
+            };
             var own: storage.Status = undefined;
             var named: storage.Status = undefined;
-            const is_ours = storage.active.lock(handle) >= 0 and storage.active.status(handle, "", &own) >= 0 and
+            const is_ours = file.lock(handle) >= 0 and storage.active.status(handle, "", &own) >= 0 and
                 storage.active.status(-1, file.temporary, &named) >= 0 and own.inode == named.inode and own.device == named.device;
             if (is_ours) {
                 if (!own.is_regular or own.links != 1) {
                     storage.active.close(handle);
-                    return -@as(i64, @backingInt(std.os.linux.E.EXIST));
+                    return taken;
                 }
                 const result = storage.active.truncate(handle, 0);
                 if (result >= 0) return handle;
@@ -317,6 +339,9 @@ pub const StateFile = struct {
         }
         return -@as(i64, @backingInt(std.os.linux.E.BUSY));
     }
+
+    /// Another kind of file has the name.
+    const taken = -@as(i64, @backingInt(std.os.linux.E.EXIST));
 
     /// Makes a new file, unless another process makes it first. It appears under its name when it is complete.
     fn create(file: *StateFile) ?Problem {
@@ -390,70 +415,15 @@ pub const StateFile = struct {
 
     fn writeCopy(file: *StateFile, handle: i64, table: *windows.Table, now: format.Clock) error{Failed}!u64 {
         const generation = file.generation + 1;
-        var copy: Copy = .{ .handle = handle, .generation = generation, .clock = file.reader.stamped(now) };
-        defer copy.deinit();
-        var number: u32 = 0;
-        for (table.list.items) |each| {
-            each.expire(now.boot_ns);
-            if (each.isEmpty()) continue;
-            format.appendBytes(&copy.maker.names, each.bytes);
-            try copy.addWindow(each, number);
-            number += 1;
-        }
-        try copy.flush();
+        const length = try state_copy.write(handle, generation, table, now, file.reader.stamped(now));
         var start: [format.frames_start]u8 = undefined;
-        fillStart(&start, file.identity, generation, copy.at);
+        fillStart(&start, file.identity, generation, length);
+        const must = storage.must;
         try must(storage.active.write(handle, 0, &start));
         try must(storage.active.adopt(handle, &file.status));
         try must(storage.active.sync(handle));
         try must(storage.active.rename(file.temporary, file.path));
-        return copy.at;
-    }
-};
-
-fn must(result: i64) error{Failed}!void {
-    if (result < 0) return error.Failed;
-}
-
-const Copy = struct {
-    handle: i64,
-    generation: u64,
-    clock: format.Clock,
-    maker: format.FrameMaker = .{},
-    bytes: std.ArrayList(u8) = .empty,
-    at: u64 = format.frames_start,
-
-    fn deinit(copy: *Copy) void {
-        copy.maker.deinit();
-        copy.bytes.deinit(allocator);
-    }
-
-    fn addWindow(copy: *Copy, each: *const windows.Window, number: u32) error{Failed}!void {
-        switch (each.amounts) {
-            inline else => |*amounts| for (0..amounts.count) |index| {
-                const entry = amounts.at(index);
-                try copy.add(.{ .window = number, .kind = .entry, .utc_ns = entry.time_ns, .amount = @bitCast(entry.amount), .reference = 0 });
-            },
-        }
-        for (each.reservations.items) |reserved| {
-            const amount: u64 = @bitCast(reserved.amount);
-            try copy.add(.{ .window = number, .kind = .reserve, .utc_ns = reserved.time_ns, .amount = amount, .reference = reserved.reference });
-        }
-    }
-
-    fn add(copy: *Copy, item: format.Item) error{Failed}!void {
-        var stamped = item;
-        stamped.utc_ns +|= copy.clock.offset();
-        copy.maker.addItem(stamped);
-        if (copy.maker.items.items.len >= items_per_frame) try copy.flush();
-    }
-
-    fn flush(copy: *Copy) error{Failed}!void {
-        if (copy.maker.isEmpty()) return;
-        copy.bytes.clearRetainingCapacity();
-        copy.maker.finish(copy.generation, copy.at, copy.clock, &copy.bytes);
-        try must(storage.active.write(copy.handle, copy.at, copy.bytes.items));
-        copy.at += copy.bytes.items.len;
+        return length;
     }
 };
 

@@ -61,11 +61,15 @@ pub const Problem = struct {
 
     pub fn help(problem: Problem) []const u8 {
         return switch (problem.kind) {
-            .cannot_create => "name a file in a folder that exists and can be written to",
+            .cannot_create => switch (problem.code) {
+                .EXIST => "remove what has that name, or name another file",
+                else => "name a file in a folder that exists and can be written to",
+            },
             .cannot_open => "let this program read and write the file, or name another one",
             .cannot_read => "see whether its disk is in order",
             .cannot_write => switch (problem.code) {
                 .NOSPC, .DQUOT => "make room on its disk, then call again",
+                .FBIG => "allow larger files (`ulimit -f`), then call again",
                 else => "let this program write the file, and see whether its disk is in order",
             },
             .not_durable => "see whether its disk is in order, then start the program again",
@@ -96,6 +100,7 @@ fn appendReason(out: *abi.Text, what: []const u8, code: linux.E) void {
         .NOENT => "no such file or directory",
         .IO => "input/output error",
         .ACCES => "permission denied",
+        .EXIST => "its name with `.new` at the end is taken",
         .NOTDIR => "not a directory",
         .ISDIR => "is a directory",
         .MFILE => "too many open files",

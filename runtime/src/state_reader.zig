@@ -72,7 +72,7 @@ pub const Reader = struct {
                 .reserve => try reader.takeReservation(window, time_ns, &item),
                 .settle => {
                     _ = window.removeReservation(item.reference);
-                    if (window.name.is_float) return error.Damaged;
+                    if (window.amounts == .float) return error.Damaged;
                     if (item.amount > 0) try takeEntry(window, time_ns, item.amount, now.boot_ns);
                 },
                 _ => return error.Damaged,
@@ -82,20 +82,20 @@ pub const Reader = struct {
     }
 
     fn takeEntry(window: *windows.Window, time_ns: i64, bits: u64, now_ns: i64) error{Damaged}!void {
-        const amount: windows.Amount = if (window.name.is_float) .{ .float = @bitCast(bits) } else .{ .int = @bitCast(bits) };
+        const amount: windows.Amount = if (window.amounts == .float) .{ .float = @bitCast(bits) } else .{ .int = @bitCast(bits) };
         switch (amount) {
             .int => |value| if (value < 0) return error.Damaged,
             .float => |value| if (!(value >= 0)) return error.Damaged,
         }
         // Records stand in the order in which they were made, whatever their stamps say.
         const ordered_ns = @max(time_ns, window.newest(time_ns));
-        if (now_ns -| ordered_ns >= window.name.length_ns) return;
+        if (now_ns -| ordered_ns >= window.length()) return;
         window.add(ordered_ns, amount);
     }
 
     fn takeReservation(reader: *const Reader, window: *windows.Window, time_ns: i64, item: *const format.Item) error{Damaged}!void {
         const amount: i64 = @bitCast(item.amount);
-        if (window.name.is_float or amount < 0) return error.Damaged;
+        if (window.amounts == .float or amount < 0) return error.Damaged;
         const is_own = item.reference >> 32 == reader.process;
         window.reservations.append(allocator, .{
             .reference = item.reference,

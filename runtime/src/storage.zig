@@ -29,8 +29,8 @@ pub const Storage = struct {
     truncate: *const fn (handle: i64, length: u64) i64,
     /// Makes what was written durable.
     sync: *const fn (handle: i64) i64,
-    /// Waits until no other process holds it.
-    lock: *const fn (handle: i64) i64,
+    /// Fails with AGAIN while another process holds it, or waits for it.
+    lock: *const fn (handle: i64, waits: bool) i64,
     unlock: *const fn (handle: i64) void,
     /// Of an open file; with a handle below 0, of what the path names.
     status: *const fn (handle: i64, path: Path, out: *Status) i64,
@@ -39,6 +39,7 @@ pub const Storage = struct {
     rename: *const fn (from: Path, to: Path) i64,
     remove: *const fn (path: Path) void,
     read_link: *const fn (path: Path, bytes: []u8) i64,
+    pause: *const fn (duration_ns: u32) void,
     /// Names the run of the machine whose clock counts; 0 when it is not known.
     boot: *const fn () u64,
 };
@@ -60,11 +61,16 @@ pub const native: Storage = .{
     .rename = rename,
     .remove = remove,
     .read_link = readLink,
+    .pause = pause,
     .boot = boot,
 };
 
 pub fn errorOf(result: i64) linux.E {
     return if (result >= 0) .SUCCESS else @fromBackingInt(@intCast(-result));
+}
+
+pub fn must(result: i64) error{Failed}!void {
+    if (result < 0) return error.Failed;
 }
 
 fn signed(result: usize) i64 {
@@ -130,11 +136,12 @@ fn sync(handle: i64) i64 {
 }
 
 const lock_exclusive = 2;
+const lock_at_once = 4;
 const lock_none = 8;
 
-fn lock(handle: i64) i64 {
+fn lock(handle: i64, waits: bool) i64 {
     while (true) {
-        const result = linux.flock(@intCast(handle), lock_exclusive);
+        const result = linux.flock(@intCast(handle), if (waits) lock_exclusive else lock_exclusive | lock_at_once);
         if (!again(result)) return signed(result);
     }
 }
@@ -181,6 +188,11 @@ fn remove(path: Path) void {
 
 fn readLink(path: Path, bytes: []u8) i64 {
     return signed(linux.readlink(path, bytes.ptr, bytes.len));
+}
+
+fn pause(duration_ns: u32) void {
+    const duration: linux.timespec = .{ .sec = 0, .nsec = duration_ns };
+    _ = linux.nanosleep(&duration, null);
 }
 
 /// The kernel's name of this start of the machine, with that of the time namespace: each has its own clock.

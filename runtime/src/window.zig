@@ -19,7 +19,7 @@ pub fn Window(comptime Amount: type) type {
         /// 128 bits hold the total of 2^64 entries of 2^63 each, so a whole total cannot overflow.
         pub const Total = if (Amount == i64) i128 else f64;
         pub const Entry = struct { time_ns: i64, amount: Amount };
-        const capacity_min = 4;
+        const capacity_min = 1;
 
         length_ns: i64,
         ring: []Entry = &.{},
@@ -148,7 +148,7 @@ test "an entry takes 16 bytes, and an empty window little" {
         try testing.expect(window.ring.len <= 1024);
     }
     window.expire(100_000);
-    try testing.expectEqual(@as(usize, 4), window.ring.len);
+    try testing.expectEqual(@as(usize, 2), window.ring.len);
 }
 
 test "against a plain list" {

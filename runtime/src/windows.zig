@@ -30,9 +30,9 @@ pub const Reservation = struct {
 };
 
 pub const Window = struct {
-    /// The name as the file holds it; `name` points into it.
+    /// The name as the file holds it.
     bytes: []u8,
-    name: format.Name,
+    hash: u32,
     amounts: union(enum) { int: window.IntWindow, float: window.FloatWindow },
     reservations: std.ArrayList(Reservation) = .empty,
     /// In the state file as it is now; null when it has no name there yet.
@@ -49,10 +49,22 @@ pub const Window = struct {
         const length_ns = read.name.length_ns;
         made.* = .{
             .bytes = bytes,
-            .name = read.name,
+            .hash = Index.hashOf(bytes),
             .amounts = if (read.name.is_float) .{ .float = .init(length_ns) } else .{ .int = .init(length_ns) },
         };
         return made;
+    }
+
+    /// Its parts point into `bytes`.
+    pub fn name(self: *const Window) format.Name {
+        var reader: format.NameReader = .{ .rest = self.bytes };
+        return ((reader.next() catch unreachable).?).name;
+    }
+
+    pub fn length(self: *const Window) i64 {
+        return switch (self.amounts) {
+            inline else => |each| each.length_ns,
+        };
     }
 
     fn destroy(self: *Window) void {
@@ -68,10 +80,11 @@ pub const Window = struct {
         switch (self.amounts) {
             inline else => |*each| each.expire(now_ns),
         }
+        if (self.reservations.items.len == 0) return;
         var kept: usize = 0;
         for (self.reservations.items) |each| {
             // One of this process is still under way, however old: what settles it must find it.
-            if (!each.is_own and now_ns -| each.time_ns >= self.name.length_ns) continue;
+            if (!each.is_own and now_ns -| each.time_ns >= self.length()) continue;
             self.reservations.items[kept] = each;
             kept += 1;
         }
@@ -134,18 +147,89 @@ pub const Window = struct {
 
 pub const Answered = struct { sum: i128, count: u64 };
 
+/// Finds windows by their names. Keys come and go for as long as a program runs, so what is removed leaves no trace: the
+/// windows behind it move up.
+const Index = struct {
+    /// A power of two of them, at most three quarters taken.
+    slots: []?*Window = &.{},
+    count: usize = 0,
+
+    fn hashOf(bytes: []const u8) u32 {
+        return @truncate(std.hash.Wyhash.hash(0, bytes));
+    }
+
+    fn deinit(index: *Index) void {
+        memory.freeSlice(?*Window, index.slots);
+        index.* = .{};
+    }
+
+    fn find(index: *const Index, hash: u32, bytes: []const u8) ?*Window {
+        if (index.slots.len == 0) return null;
+        var place = index.home(hash);
+        while (index.slots[place]) |each| : (place = index.after(place)) {
+            if (each.hash == hash and std.mem.eql(u8, each.bytes, bytes)) return each;
+        }
+        return null;
+    }
+
+    fn put(index: *Index, each: *Window) void {
+        if ((index.count + 1) * 4 > index.slots.len * 3) index.grow();
+        index.insert(each);
+        index.count += 1;
+    }
+
+    fn insert(index: *Index, each: *Window) void {
+        var at = index.home(each.hash);
+        while (index.slots[at] != null) at = index.after(at);
+        index.slots[at] = each;
+    }
+
+    fn remove(index: *Index, each: *const Window) void {
+        var gap = index.home(each.hash);
+        while (index.slots[gap] != each) gap = index.after(gap);
+        index.count -= 1;
+        var next = index.after(gap);
+        while (index.slots[next]) |moved| : (next = index.after(next)) {
+            // One whose home lies behind the gap is found without it.
+            const mask = index.slots.len - 1;
+            if (((next -% index.home(moved.hash)) & mask) < ((next -% gap) & mask)) continue;
+            index.slots[gap] = moved;
+            gap = next;
+        }
+        index.slots[gap] = null;
+    }
+
+    fn home(index: *const Index, hash: u32) usize {
+        return hash & (index.slots.len - 1);
+    }
+
+    fn after(index: *const Index, at: usize) usize {
+        return (at + 1) & (index.slots.len - 1);
+    }
+
+    fn grow(index: *Index) void {
+        const old = index.slots;
+        index.slots = memory.allocateSlice(?*Window, @max(8, old.len * 2));
+        @memset(index.slots, null);
+        for (old) |slot| if (slot) |each| index.insert(each);
+        memory.freeSlice(?*Window, old);
+    }
+};
+
 pub const Table = struct {
-    map: std.StringHashMapUnmanaged(*Window) = .empty,
+    index: Index = .{},
     /// In the order in which they were made.
     list: std.ArrayList(*Window) = .empty,
     /// By their number in the state file.
     numbered: std.ArrayList(*Window) = .empty,
     sweep_next: usize = 0,
+    /// Made since the last sweep.
+    made_count: usize = 0,
     scratch: std.ArrayList(u8) = .empty,
 
     pub fn deinit(table: *Table) void {
         for (table.list.items) |each| each.destroy();
-        table.map.deinit(allocator);
+        table.index.deinit();
         table.list.deinit(allocator);
         table.numbered.deinit(allocator);
         table.scratch.deinit(allocator);
@@ -160,9 +244,10 @@ pub const Table = struct {
     }
 
     pub fn getBytes(table: *Table, name_bytes: []const u8) *Window {
-        if (table.map.get(name_bytes)) |found| return found;
+        if (table.index.find(Index.hashOf(name_bytes), name_bytes)) |found| return found;
         const made = Window.create(name_bytes);
-        table.map.put(allocator, made.bytes, made) catch unreachable;
+        table.made_count += 1;
+        table.index.put(made);
         table.list.append(allocator, made) catch unreachable;
         return made;
     }
@@ -186,9 +271,12 @@ pub const Table = struct {
         table.numbered.append(allocator, each) catch unreachable;
     }
 
-    /// Looks at two windows of keys, and lets those go that hold nothing: so a key that comes no more takes no memory.
+    /// Looks at two windows for each that was made since, and at one more, and lets those of keys go that hold nothing:
+    /// so a key that comes no more takes no memory.
     pub fn sweep(table: *Table, now_ns: i64) void {
-        for (0..2) |_| {
+        const turns = 2 * table.made_count + 1;
+        table.made_count = 0;
+        for (0..turns) |_| {
             if (table.list.items.len == 0) return;
             if (table.sweep_next >= table.list.items.len) table.sweep_next = 0;
             const each = table.list.items[table.sweep_next];
@@ -210,7 +298,7 @@ pub const Table = struct {
         for (table.list.items) |each| {
             each.expire(now_ns);
             if (each.isEmpty() and !each.is_pinned) {
-                _ = table.map.remove(each.bytes);
+                table.index.remove(each);
                 each.destroy();
                 continue;
             }
@@ -222,7 +310,7 @@ pub const Table = struct {
 
     fn remove(table: *Table, index: usize) void {
         const each = table.list.swapRemove(index);
-        _ = table.map.remove(each.bytes);
+        table.index.remove(each);
         each.destroy();
     }
 };
@@ -239,5 +327,32 @@ test "a key that comes no more takes no memory" {
         table.get(&name).add(@intCast(index), .{ .int = 1 });
         table.sweep(@intCast(index));
         try testing.expect(table.list.items.len < 100);
+        try testing.expect(table.index.slots.len <= 128);
+    }
+}
+
+test "the index against a plain list" {
+    var random: std.Random.DefaultPrng = .init(11);
+    var index: Index = .{};
+    defer index.deinit();
+    var known: [200]?*Window = @splat(null);
+    defer for (known) |each| if (each) |found| found.destroy();
+    var text: [16]u8 = undefined;
+    for (0..20_000) |_| {
+        const number = random.random().uintLessThan(usize, known.len);
+        const key = try std.fmt.bufPrint(&text, "{d}", .{number});
+        var name: std.ArrayList(u8) = .empty;
+        defer name.deinit(allocator);
+        const whole: format.Name = .{ .agent = "A", .target = "P.f", .rule = "r", .key = key, .length_ns = 10, .is_float = false };
+        whole.append(&name);
+        try testing.expectEqual(known[number], index.find(Index.hashOf(name.items), name.items));
+        if (known[number]) |each| {
+            index.remove(each);
+            each.destroy();
+            known[number] = null;
+        } else {
+            known[number] = Window.create(name.items);
+            index.put(known[number].?);
+        }
     }
 }

@@ -10,14 +10,14 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, Protocol, TypeAlias
 
 from kavachc.interpreter.clocks import Clock
 from kavachc.interpreter.model_ledger import Ledger, Record
 from kavachc.state.disk import Disk
 from kavachc.state.file import StateFile
-from kavachc.state.format import Frame, Item, ItemKind, Moment, amount_bits, clamp
+from kavachc.state.format import Frame, Item, ItemKind, Moment, Name, amount_bits, clamp
 from kavachc.state.problem import StateProblem
 
 
@@ -70,7 +70,7 @@ class Journal:
         # The clock of virtual time is that of one run of the program.
         windows.boot = (0 if clock.is_virtual else disk.boot()) or int.from_bytes(os.urandom(8), "little") | 1
         windows.process = int.from_bytes(os.urandom(4), "little") | 1
-        self._file = StateFile(path, windows, disk)
+        self._file = StateFile(path, windows, disk, on_wait=self._say_wait)
         self._file.open()
         try:
             self._file.read(self._now())
@@ -229,20 +229,22 @@ class Journal:
             )
             self._file.cut_bytes = 0
 
+    def _say_wait(self) -> None:
+        self._error_line(f"note: state file {self._path} is locked by another process; this one waits for it")
+
     def _say_changes(self) -> None:
         """Says of each rule that the file knows for a limit of this program, and the program does not, that it still
         counts (spec 8.3.state-changed)."""
-        counts: dict[tuple[str, str, str], int] = {}
+        counts: dict[Name, int] = {}
         for window in self._ledger.windows.by_name.values():
-            name = window.name
-            if not window.is_empty and self._ledger.is_changed(name):
-                rule = (name.agent, name.target, name.rule)
+            if not window.is_empty and self._ledger.is_changed(window.name):
+                rule = replace(window.name, key=None)
                 counts[rule] = counts.get(rule, 0) + len(window.entries) + len(window.reservations)
-        for (agent, target, text), count in counts.items():
+        for rule, count in counts.items():
             kept = "record of this one is kept until it expires"
             if count != 1:
                 kept = "records of this one are kept until they expire"
             self._error_line(
-                f"note: state file {self._path} knows a rule of {agent} on {target} that this program does not have: "
-                f"`{text}`; a rule with another text starts its own window, and the {count} {kept}"
+                f"note: state file {self._path} knows a rule of {rule.agent} on {rule.target} that this program does "
+                f"not have: `{rule.rule}`; a rule with another text starts its own window, and the {count} {kept}"
             )

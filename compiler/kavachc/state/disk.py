@@ -6,6 +6,7 @@ import contextlib
 import fcntl
 import os
 import stat
+import time
 from dataclasses import dataclass
 from typing import Literal
 
@@ -63,9 +64,16 @@ class Disk:
         """Makes what was written durable."""
         os.fsync(handle)
 
-    def lock(self, handle: int) -> None:
-        """Waits until no other process holds it."""
-        fcntl.flock(handle, fcntl.LOCK_EX)
+    def lock(self, handle: int, *, waits: bool) -> bool:
+        """False while another process holds it, unless it is to wait for it."""
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX if waits else fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
+
+    def pause(self, duration_s: float) -> None:
+        time.sleep(duration_s)
 
     def unlock(self, handle: int) -> None:
         fcntl.flock(handle, fcntl.LOCK_UN)

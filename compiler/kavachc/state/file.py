@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from kavachc.state.disk import Disk, Status
 from kavachc.state.format import (
@@ -38,14 +38,28 @@ from kavachc.state.windows import Windows
 REWRITE_BYTES_MIN = 64 * 1024
 ITEMS_PER_FRAME = 4096
 ATTEMPTS_MAX = 1000
+# While another process holds the lock, it is tried again and again, with longer and longer pauses; then somebody is
+# told, and we stand in line.
+LOCK_PAUSE_S_MIN = 0.000_05
+LOCK_PAUSE_S_MAX = 0.001
+LOCK_PATIENCE_S = 2.0
 _ITEM_BYTES = 32
 
 
 class StateFile:
-    """`cut_bytes`: what was cut from the end when it was read. `failed`: nothing helps but starting anew."""
+    """`cut_bytes`: what was cut from the end when it was read. `failed`: nothing helps but starting anew. `on_wait` is
+    told that another process has held the lock for long."""
 
-    def __init__(self, path: str, windows: Windows, disk: Disk | None = None, identity: bytes | None = None) -> None:
+    def __init__(
+        self,
+        path: str,
+        windows: Windows,
+        disk: Disk | None = None,
+        identity: bytes | None = None,
+        on_wait: Callable[[], None] | None = None,
+    ) -> None:
         self.windows = windows
+        self._on_wait = on_wait
         self.cut_bytes = 0
         self.failed: StateProblem | None = None
         self.is_reread = False
@@ -87,7 +101,7 @@ class StateFile:
             if is_new:
                 self._open_existing()
             try:
-                self._disk.lock(self._handle)
+                self._lock(self._handle)
             except OSError as error:
                 raise StateProblem("cannot_open", error.errno or 0) from None
             try:
@@ -100,6 +114,18 @@ class StateFile:
             self._disk.close(self._handle)
             self._handle = -1
         raise StateProblem("replaced")
+
+    def _lock(self, handle: int) -> None:
+        pause_s, waited_s = LOCK_PAUSE_S_MIN, 0.0
+        while waited_s < LOCK_PATIENCE_S:
+            if self._disk.lock(handle, waits=False):
+                return
+            self._disk.pause(pause_s)
+            waited_s += pause_s
+            pause_s = min(2 * pause_s, LOCK_PAUSE_S_MAX)
+        if self._on_wait is not None:
+            self._on_wait()
+        self._disk.lock(handle, waits=True)
 
     def release(self) -> None:
         self._disk.unlock(self._handle)
@@ -277,9 +303,12 @@ class StateFile:
     def _open_temporary(self) -> int:
         """The file beside it, locked, so that two processes do not make it at once, and empty."""
         for _ in range(ATTEMPTS_MAX):
-            handle = self._disk.open(self._temporary, "temporary")
             try:
-                self._disk.lock(handle)
+                handle = self._disk.open(self._temporary, "temporary")
+            except OSError as error:
+                raise _taken() if error.errno in (errno.EISDIR, errno.ELOOP, errno.ENXIO) else error from None
+            try:
+                self._lock(handle)
                 own = self._disk.status(handle)
                 try:
                     is_ours = own.is_same(self._disk.status(self._temporary))
@@ -287,7 +316,7 @@ class StateFile:
                     is_ours = False
                 if is_ours:
                     if not own.is_regular or own.links != 1:
-                        raise OSError(errno.EEXIST, "there is another file of that name")
+                        raise _taken()
                     self._disk.truncate(handle, 0)
                     return handle
             except OSError:
@@ -437,3 +466,7 @@ def frames(data: bytes, generation: int, at: int, *, heads_only: bool = False) -
 
 def _lost(had: int, has: int) -> StateProblem:
     return StateProblem("lost_records", number=had - FRAMES_START, number_2=max(0, has - FRAMES_START))
+
+
+def _taken() -> OSError:
+    return OSError(errno.EEXIST, "another kind of file has the name")

@@ -27,6 +27,7 @@ _REASONS = {
     errno.ENOENT: "no such file or directory",
     errno.EIO: "input/output error",
     errno.EACCES: "permission denied",
+    errno.EEXIST: "its name with `.new` at the end is taken",
     errno.ENOTDIR: "not a directory",
     errno.EISDIR: "is a directory",
     errno.EMFILE: "too many open files",
@@ -67,6 +68,12 @@ _HELP: dict[Kind, str] = {
     "lost_records": "restore it from a backup, or move it away to begin with empty windows",
     "replaced": "start the program again",
 }
+_HELP_BY_CODE: dict[tuple[Kind, int], str] = {
+    ("cannot_create", errno.EEXIST): "remove what has that name, or name another file",
+    ("cannot_write", errno.EFBIG): "allow larger files (`ulimit -f`), then call again",
+    ("cannot_write", errno.ENOSPC): "make room on its disk, then call again",
+    ("cannot_write", errno.EDQUOT): "make room on its disk, then call again",
+}
 
 
 @dataclass
@@ -85,9 +92,7 @@ class StateProblem(Exception):
 
     @property
     def help(self) -> str:
-        if self.kind == "cannot_write" and self.code in (errno.ENOSPC, errno.EDQUOT):
-            return "make room on its disk, then call again"
-        return _HELP[self.kind]
+        return _HELP_BY_CODE.get((self.kind, self.code), _HELP[self.kind])
 
     def message(self, path: str) -> str:
         return f"error: state file {path} {self.what}\n  help: {self.help}"
