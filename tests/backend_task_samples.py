@@ -175,8 +175,12 @@ entry:
 ok:
   %got: nothing = outcome.value %o
   task.cancel %a
-  %p: outcome<nothing> = task.wait %a
+  %early: bool = task.ended %a
+  show %early
+  %p: outcome<nothing> = task.wait_for %a, %hour
   outcome.none %p
+  %late: bool = task.ended %a
+  show %late
   %how: int = task.status %a
   show %how
   release %a
@@ -188,7 +192,7 @@ cancelled:
   return.cancelled
 }
 """,
-    "nap\ncalled off\n2\n",
+    "nap\nfalse\ncalled off\ntrue\n2\n",
     environment=VIRTUAL,
 )
 

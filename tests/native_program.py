@@ -149,6 +149,12 @@ class Program:
             yield
         return abi.Status(self.library.kv_task_outcome(task).contents.status)
 
+    def wait_for(self, task: int, limit_ns: int) -> Generator[None, None, abi.Status | None]:
+        if not self.library.kv_task_wait_for(task, limit_ns, self._current):
+            yield
+        ended = self.library.kv_task_ended(task)
+        return abi.Status(self.library.kv_task_outcome(task).contents.status) if ended else None
+
     def cancel(self, task: int) -> None:
         self.library.kv_task_cancel(task)
 

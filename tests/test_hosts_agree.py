@@ -51,7 +51,8 @@ WAYS = {UnderWay.AVERAGE: "Average", UnderWay.LARGEST: "Largest", UnderWay.NOT_C
 
 @dataclass
 class Scenario:
-    """`tasks` are lists of steps: ("sleep", ns), ("ask", prompt), ("cancel", the number of a task)."""
+    """`tasks` are lists of steps: ("sleep", ns), ("ask", prompt), ("cancel", the number of a task), ("look",
+    (the number of a task to wait for, for how many ns))."""
 
     agent: Agent
     tasks: list[list[tuple[str, Any]]]
@@ -86,6 +87,11 @@ def scenario_main(program: Any, scenario: Scenario, events: list[str]) -> Body:
                 # How a dry run's value is spelled as JSON, no program sees.
                 is_sample = scenario.dry_run and answer.kind == "ANSWERED"
                 note(f"{number} {answer.kind} {answer.status} {'' if is_sample else answer.text}")
+            elif kind == "look":
+                other, limit_ns = argument
+                if other < number:
+                    status = yield from program.wait_for(handles[other], limit_ns)
+                    note(f"{number} saw {other}: {'not yet' if status is None else int(status)}")
             elif argument < len(handles) and argument != number:
                 program.cancel(handles[argument])
 
@@ -110,6 +116,9 @@ def run_native(scenario: Scenario) -> Seen:
 # ---- The same for the plain-Python host
 
 
+STATUSES = {"ok": 0, "failed": 1, "cancelled": 2}
+
+
 class ModelProgram:
     """What `scenario_main` calls, on the plain-Python host."""
 
@@ -129,7 +138,11 @@ class ModelProgram:
 
     def wait(self, task: Any) -> Generator[None, None, int]:
         outcome = yield from self.host.wait(task)
-        return {"ok": 0, "failed": 1, "cancelled": 2}[outcome.status]
+        return STATUSES[outcome.status]
+
+    def wait_for(self, task: Any, limit_ns: int) -> Generator[None, None, int | None]:
+        outcome = yield from self.host.wait_for(task, limit_ns)
+        return None if outcome is None else STATUSES[outcome.status]
 
     def cancel(self, task: Any) -> None:
         self.host.cancel(task)
@@ -260,6 +273,7 @@ steps = st.one_of(
     st.tuples(st.just("sleep"), st.sampled_from([0, 1, 1_000_000, SECOND, 3 * SECOND])),
     st.tuples(st.just("ask"), st.sampled_from(["a", "§", "a longer prompt"])),
     st.tuples(st.just("cancel"), st.integers(0, 5)),
+    st.tuples(st.just("look"), st.tuples(st.integers(0, 4), st.sampled_from([0, 1_000_000, SECOND, 3 * SECOND]))),
 )
 limit_rules = st.one_of(
     st.builds(

@@ -136,6 +136,8 @@ kv_outcome *kv_task_outcome(kv_task *task);      /* borrowed: where its first co
 void kv_task_start(kv_task *task, kv_coroutine first);  /* to the end of the queue of ready tasks */
 void kv_task_free(kv_task *task);                /* count 1 -> gone; a task is never freed before it ended */
 bool kv_task_wait(kv_task *task, kv_coroutine self);    /* true: it has ended already. Marks its error as seen. */
+bool kv_task_wait_for(kv_task *task, int64_t limit_ns, kv_coroutine self);  /* as kv_task_wait, but no longer; then ask: */
+bool kv_task_ended(kv_task *task);                      /* true marks its error as seen */
 void kv_task_cancel(kv_task *task);
 void kv_call(kv_coroutine child);
 void kv_return(kv_coroutine parent);

@@ -260,7 +260,7 @@ fn end(task: *Task) void {
     task.state = .ended;
     state.tasks_alive -= 1;
     while (task.waiters.first) |waiter| {
-        task.waiters.remove(waiter);
+        waiter.cancel_hook.?(waiter); // Nothing else is to wake it any more.
         wake(waiter);
     }
     if (task.outcome().status == abi.status_failed and !task.seen) {
@@ -315,16 +315,7 @@ pub export fn kv_task_free(task: *Task) callconv(.c) void {
 pub export fn kv_task_wait(task: *Task, self: abi.Coroutine) callconv(.c) bool {
     const waiter = current();
     assert(waiter != task);
-    if (task.state == .ended) {
-        if (!task.seen and task.outcome().status == abi.status_failed) {
-            // The scheduler kept it for the report. The waiter holds a count too, so the task stays.
-            state.unseen_failures.remove(task);
-            assert(task.count >= 2);
-            task.count -= 1;
-        }
-        task.seen = true;
-        return true;
-    }
+    if (kv_task_ended(task)) return true;
     task.seen = true;
     suspendCurrent(waiter, self, stopWaitingForTask, task);
     task.waiters.append(waiter);
@@ -334,6 +325,57 @@ pub export fn kv_task_wait(task: *Task, self: abi.Coroutine) callconv(.c) bool {
 fn stopWaitingForTask(waiter: *Task) void {
     const task: *Task = @ptrCast(@alignCast(waiter.wait_context.?));
     task.waiters.remove(waiter);
+}
+
+/// A wait for a task that a timer may end first.
+const LimitedWait = struct {
+    timer: Timer,
+    waiter: *Task,
+    task: *Task,
+
+    fn tooLate(timer: *Timer) void {
+        const limited: *LimitedWait = @fieldParentPtr("timer", timer);
+        const waiter = limited.waiter;
+        limited.end();
+        wake(waiter);
+    }
+
+    fn callOff(waiter: *Task) void {
+        const limited: *LimitedWait = @ptrCast(@alignCast(waiter.wait_context.?));
+        assert(limited.waiter == waiter);
+        limited.end();
+    }
+
+    fn end(limited: *LimitedWait) void {
+        removeTimer(&limited.timer);
+        limited.task.waiters.remove(limited.waiter);
+        memory.freeRaw(limited);
+    }
+};
+
+pub export fn kv_task_wait_for(task: *Task, limit_ns: i64, self: abi.Coroutine) callconv(.c) bool {
+    const waiter = current();
+    assert(waiter != task);
+    if (task.state == .ended) return true;
+    const limited: *LimitedWait = @ptrCast(@alignCast(memory.allocateRaw(@sizeOf(LimitedWait))));
+    limited.* = .{ .timer = .{ .callback = LimitedWait.tooLate }, .waiter = waiter, .task = task };
+    suspendCurrent(waiter, self, LimitedWait.callOff, limited);
+    task.waiters.append(waiter);
+    addTimer(&limited.timer, nowMonotonic() +| @max(0, limit_ns));
+    return false;
+}
+
+/// Whether the task has ended. If so its error is the caller's, and reported by nobody else.
+pub export fn kv_task_ended(task: *Task) callconv(.c) bool {
+    if (task.state != .ended) return false;
+    if (!task.seen and task.outcome().status == abi.status_failed) {
+        // The scheduler kept it for the report. The caller holds a count too, so the task stays.
+        state.unseen_failures.remove(task);
+        assert(task.count >= 2);
+        task.count -= 1;
+    }
+    task.seen = true;
+    return true;
 }
 
 pub export fn kv_task_cancel(task: *Task) callconv(.c) void {

@@ -460,6 +460,8 @@ FUNCTIONS: Final[dict[str, tuple[Any, tuple[Any, ...]]]] = {
     "kv_task_start": (None, (c_void_p, Coroutine)),
     "kv_task_free": (None, (c_void_p,)),
     "kv_task_wait": (c_bool, (c_void_p, Coroutine)),
+    "kv_task_wait_for": (c_bool, (c_void_p, c_int64, Coroutine)),
+    "kv_task_ended": (c_bool, (c_void_p,)),
     "kv_task_cancel": (None, (c_void_p,)),
     "kv_call": (None, (Coroutine,)),
     "kv_return": (None, (Coroutine,)),

@@ -66,7 +66,18 @@ def _time_sleep(evaluator: Evaluator, values: Values) -> Steps:
 
 def _task_wait(evaluator: Evaluator, values: Values) -> Steps:
     """The task's value, or its error; a cancelled task fails with `TaskError.Cancelled` (spec 7.wait, 7.cancel)."""
-    outcome: Outcome = yield from evaluator.host.wait(values[0])
+    return _result(evaluator, (yield from evaluator.host.wait(values[0])))
+
+
+def _task_wait_for(evaluator: Evaluator, values: Values) -> Steps:
+    """As `_task_wait`, or fails with `TaskError.TimedOut` (spec 7.wait-for)."""
+    outcome: Outcome | None = yield from evaluator.host.wait_for(*values)
+    if outcome is None:
+        raise Fails(variant(evaluator.program.task_error, "TimedOut"))
+    return _result(evaluator, outcome)
+
+
+def _result(evaluator: Evaluator, outcome: Outcome) -> Value:
     if outcome.status == "ok":
         return outcome.value
     raise Fails(outcome.value if outcome.status == "failed" else variant(evaluator.program.task_error, "Cancelled"))
@@ -104,5 +115,6 @@ AT_ONCE: dict[str, Callable[[Evaluator, Types, Values], Value]] = {
 # Rows that may wait.
 WAITING: dict[str, Callable[[Evaluator, Values], Steps]] = {
     "task.wait": _task_wait,
+    "task.wait_for": _task_wait_for,
     "time.sleep": _time_sleep,
 }

@@ -56,6 +56,9 @@ class Host(Protocol):
 
     def wait(self, task: TaskHandle) -> Generator[None, None, Outcome]: ...
 
+    def wait_for(self, task: TaskHandle, limit_ns: int) -> Generator[None, None, Outcome | None]:
+        """None: the task has not ended, and the limit has passed."""
+
     def cancel(self, task: TaskHandle) -> None: ...
 
     def limit_begin(self, agent: Agent, limit: Limit) -> None:

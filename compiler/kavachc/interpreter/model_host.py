@@ -108,6 +108,9 @@ class ModelHost:
     def wait(self, task: Task) -> Generator[None, None, Outcome]:
         return self._scheduler.wait(task)
 
+    def wait_for(self, task: Task, limit_ns: int) -> Generator[None, None, Outcome | None]:
+        return self._scheduler.wait_for(task, limit_ns)
+
     def cancel(self, task: Task) -> None:
         self._scheduler.cancel(task)
 

@@ -23,8 +23,8 @@ CANCELLED = Outcome("cancelled")
 @dataclass(eq=False, slots=True)
 class Task:
     """A running call. `outcome` is set when it has ended. `is_waiting` tells a task that waits from a ready one.
-    `waiters` wait for it, in the order in which they began to. `is_seen`: somebody waited for it, so its error is
-    theirs. `call_offs` are called, the newest first, when it is cancelled."""
+    `waiters` wait for it, in the order in which they began to; each with what calls its wait off. `is_seen`: somebody
+    waited for it, so its error is theirs. `call_offs` are called, the newest first, when it is cancelled."""
 
     body: TaskBody
     outcome: Outcome | None = None
@@ -32,7 +32,7 @@ class Task:
     is_cancelled: bool = False
     is_interrupted: bool = False
     is_seen: bool = False
-    waiters: dict[Task, None] = field(default_factory=dict)
+    waiters: dict[Task, Callable[[], object]] = field(default_factory=dict)
     call_offs: list[Callable[[], object]] = field(default_factory=list)
 
 
@@ -130,9 +130,28 @@ class Scheduler:
         if awaited.outcome is None:
             waiter = self.current
             assert waiter is not awaited
-            awaited.waiters[waiter] = None
-            yield from self.pause(lambda: awaited.waiters.pop(waiter, None))
+            awaited.waiters[waiter] = call_off = lambda: awaited.waiters.pop(waiter, None)
+            yield from self.pause(call_off)
         assert awaited.outcome is not None
+        return awaited.outcome
+
+    def wait_for(self, awaited: Task, limit_ns: int) -> Generator[None, None, Outcome | None]:
+        """How the task ended; None when it has not, and the time has passed. Yields even for 0 or less."""
+        if awaited.outcome is None:
+            waiter = self.current
+
+            def too_late() -> None:
+                awaited.waiters.pop(waiter)
+                self.wake(waiter)
+
+            def call_off() -> None:
+                timer.turn_off()
+                awaited.waiters.pop(waiter, None)
+
+            timer = self.add_timer(max(0, limit_ns), too_late)
+            awaited.waiters[waiter] = call_off
+            yield from self.pause(call_off)
+        awaited.is_seen |= awaited.outcome is not None
         return awaited.outcome
 
     def cancel(self, task: Task) -> None:
@@ -182,9 +201,9 @@ class Scheduler:
         self._tasks_alive -= 1
         if outcome.status == "failed":
             self.unseen_failures.append(task)
-        for waiter in task.waiters:
+        for waiter, call_off in list(task.waiters.items()):
+            call_off()
             self.wake(waiter)
-        task.waiters = {}
 
     def _wait_for_timer(self) -> None:
         self._drop_timers_off()

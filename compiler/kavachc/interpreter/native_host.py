@@ -126,6 +126,11 @@ class NativeHost:
         assert task.outcome is not None
         return task.outcome
 
+    def wait_for(self, task: NativeTask, limit_ns: int) -> Generator[None, None, Outcome | None]:
+        if not self._library.kv_task_wait_for(task.address, limit_ns, self._running):
+            yield
+        return task.outcome if self._library.kv_task_ended(task.address) else None
+
     def cancel(self, task: NativeTask) -> None:
         self._library.kv_task_cancel(task.address)
 

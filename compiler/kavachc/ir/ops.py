@@ -154,6 +154,8 @@ _ROWS = (
     Op("spawn", "c*", "owned", ("function",)),
     Op("task.cancelled", "", "owned"),  # has the running task been cancelled
     Op("task.wait", "b", "owned", suspends=True),  # outcome<nothing>: ok when the task ended
+    Op("task.wait_for", "bb", "owned", suspends=True),  # likewise, but ok too when the duration has passed
+    Op("task.ended", "b", "owned"),  # has it; if so, its error is seen
     Op("task.status", "b", "owned"),  # of a task that ended: 0, 1 or 2
     Op("task.value", "b", "borrowed"),  # status 0
     Op("task.error", "b", "borrowed"),  # status 1

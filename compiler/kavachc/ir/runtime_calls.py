@@ -78,6 +78,8 @@ _ROWS = (
     RuntimeCall("kv_task_start", ("pointer", "pointer"), "none"),
     RuntimeCall("kv_task_free", ("pointer",), "none"),
     RuntimeCall("kv_task_wait", ("pointer", "pointer"), "bool"),
+    RuntimeCall("kv_task_wait_for", ("pointer", "int64", "pointer"), "bool"),
+    RuntimeCall("kv_task_ended", ("pointer",), "bool"),
     RuntimeCall("kv_task_cancel", ("pointer",), "none"),
     RuntimeCall("kv_call", ("pointer",), "none"),
     RuntimeCall("kv_return", ("pointer",), "none"),

@@ -142,6 +142,13 @@ def _task_rule(result: IrType | None, suspends: bool = False) -> Rule:
     return rule
 
 
+def _task_wait_for(use: Use) -> IrType:
+    _task(use)
+    expect(use.types[1], DURATION)
+    _require_may_wait(use, True)
+    return Outcome(NOTHING, None)
+
+
 def _task_value(use: Use) -> IrType:
     return _task(use).result
 
@@ -247,6 +254,8 @@ CALL_RULES: dict[str, Rule] = {
     "spawn": _spawn,
     "task.cancelled": fixed(BOOL),
     "task.wait": _task_rule(Outcome(NOTHING, None), suspends=True),
+    "task.wait_for": _task_wait_for,
+    "task.ended": _task_rule(BOOL),
     "task.status": _task_rule(INT),
     "task.value": _task_value,
     "task.error": _task_rule(ERROR),

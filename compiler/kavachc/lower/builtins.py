@@ -35,21 +35,41 @@ def _array_len(state: FunctionLowering, operands: list[Value], fails: Failure | 
 def _task_wait(state: FunctionLowering, operands: list[Value], fails: Failure | None) -> Value:
     """First the wait, which this task may be called out of; then what became of the task waited for."""
     assert fails is not None, "a wait can fail"
+    settle(state, state.build.emit("task.wait", operands[0]), True, None)
+    return _result_of_task(state, operands[0], fails)
+
+
+def _task_wait_for(state: FunctionLowering, operands: list[Value], fails: Failure | None) -> Value:
+    """As `_task_wait`, but the wait may be over before the task has ended."""
+    assert fails is not None, "a wait can fail"
     build = state.build
-    task = operands[0]
-    settle(state, build.emit("task.wait", task), True, None)
+    settle(state, build.emit("task.wait_for", *operands), True, None)
+    ended, late = build.new_block("task.in_time"), build.new_block("task.late")
+    build.branch(build.emit("task.ended", operands[0]), ended, late)
+    state.start(late)
+    fails(_task_error(state, "TimedOut"))
+    state.start(ended)
+    return _result_of_task(state, operands[0], fails)
+
+
+def _result_of_task(state: FunctionLowering, task: Value, fails: Failure) -> Value:
+    build = state.build
     ended, failed, cancelled = (build.new_block(f"task.{name}") for name in ("ended", "failed", "cancelled"))
     status = build.emit("task.status", task)
     build.switch(status, [(OK, ended), (FAILED, failed)], cancelled)
     state.start(failed)
     fails(build.copy(build.emit("task.error", task)))
     state.start(cancelled)
-    task_error = state.program.source.task_error
-    variant = task_error.variant_index("Cancelled")
-    assert variant is not None
-    fails(build.error_make(build.variant_make(lower_type(task_error), variant, [])))
+    fails(_task_error(state, "Cancelled"))
     state.start(ended)
     return build.copy(build.emit("task.value", task))
+
+
+def _task_error(state: FunctionLowering, name: str) -> Value:
+    task_error = state.program.source.task_error
+    variant = task_error.variant_index(name)
+    assert variant is not None
+    return state.build.error_make(state.build.variant_make(lower_type(task_error), variant, []))
 
 
 def _task_cancel(state: FunctionLowering, operands: list[Value], fails: Failure | None) -> Value:
@@ -129,6 +149,7 @@ BUILTINS: dict[str, Lowering] = {
     "map.values": _of_map("map.values"),
     "map.entries": _of_map("map.entries"),
     "task.wait": _task_wait,
+    "task.wait_for": _task_wait_for,
     "task.cancel": _task_cancel,
     "time.sleep": _sleep,
     "time.now": _now,

@@ -43,6 +43,16 @@ def _task_wait(out: FunctionEmitter, instruction: Instruction) -> str:
     return _as_outcome(out, instruction, _status_after_wait(out, is_ready))
 
 
+def _task_wait_for(out: FunctionEmitter, instruction: Instruction) -> str:
+    task, limit = (out.operand(value) for value in instruction.operands)
+    is_ready = out.call("kv_task_wait_for", task, limit, "%frame")
+    return _as_outcome(out, instruction, _status_after_wait(out, is_ready))
+
+
+def _task_ended(out: FunctionEmitter, instruction: Instruction) -> str:
+    return out.call("kv_task_ended", out.operand(instruction.operands[0]))
+
+
 def _sleep(out: FunctionEmitter, instruction: Instruction) -> str:
     out.call("kv_sleep", out.operand(instruction.operands[0]), "%frame")  # Always false: it yields.
     return _as_outcome(out, instruction, _status_after_suspend(out))
@@ -92,6 +102,8 @@ def _outcome_with_answer(out: FunctionEmitter, instruction: Instruction, is_read
 EMITTERS: dict[str, Emitter] = {
     "task.cancelled": _task_cancelled,
     "task.wait": _task_wait,
+    "task.wait_for": _task_wait_for,
+    "task.ended": _task_ended,
     "task.status": _part_of_task(INT, 0),
     "task.value": _part_of_task(None, OUTCOME_VALUE_OFFSET),
     "task.error": _part_of_task(ERROR, OUTCOME_ERROR_OFFSET),
