@@ -2,27 +2,11 @@
 //! Sizes and offsets are checked at compile time at the end of this file, so that a drift is a build error.
 
 const std = @import("std");
+const exchange_abi = @import("exchange_abi.zig");
 
 // ---- Values
 
-pub const TextView = extern struct {
-    bytes: ?[*]const u8 = null,
-    length: i64 = 0,
-
-    pub fn init(text: []const u8) TextView {
-        return .{ .bytes = text.ptr, .length = @intCast(text.len) };
-    }
-
-    /// The text; empty when there is none.
-    pub fn slice(view: TextView) []const u8 {
-        const bytes = view.bytes orelse return "";
-        return bytes[0..@intCast(view.length)];
-    }
-
-    pub fn optional(view: TextView) ?[]const u8 {
-        return if (view.bytes == null) null else view.slice();
-    }
-};
+pub const TextView = exchange_abi.TextView;
 
 /// The start of every counted block. A count of 0 marks a static block, which is never counted and never freed.
 pub const Block = extern struct { count: i64 };
@@ -337,7 +321,7 @@ pub const Answer = extern struct {
 
 // ---- Host, options, program
 
-pub const LookUp = *const fn (context: ?*anyopaque, bytes: [*]const u8, length: i64, out: *TextView) callconv(.c) bool;
+pub const LookUp = exchange_abi.LookUp;
 
 pub const Host = extern struct {
     context: ?*anyopaque,
@@ -358,40 +342,9 @@ pub const Host = extern struct {
     wake: ?*const fn (?*anyopaque) callconv(.c) void = null,
 };
 
-pub const Header = extern struct { name: TextView, value: TextView };
-
-pub const Exchange = extern struct {
-    method: TextView,
-    url: TextView,
-    headers: ?[*]const Header,
-    header_count: i64,
-    body: TextView,
-    connect_limit_ns: i64,
-    limit_ns: i64,
-    body_bytes_max: i64,
-    host: ?*anyopaque = null,
-
-    pub fn headerSlice(exchange: *const Exchange) []const Header {
-        const headers = exchange.headers orelse return &.{};
-        return headers[0..@intCast(exchange.header_count)];
-    }
-};
-
-pub const ExchangeProblem = enum(i32) {
-    no_problem = 0,
-    dropped = 1,
-    unknown_host = 2,
-    refused = 3,
-    unreachable_host = 4,
-    untrusted = 5,
-    wrong_name = 6,
-    tls = 7,
-    timed_out = 8,
-    late = 9,
-    too_large = 10,
-    malformed = 11,
-    aborted = 12,
-};
+pub const Header = exchange_abi.Header;
+pub const Exchange = exchange_abi.Exchange;
+pub const ExchangeProblem = exchange_abi.Problem;
 
 pub const FileOperation = enum(i32) { read = 0, write = 1, append = 2, exists = 3, _ };
 pub const FileStatus = enum(i32) { ok = 0, not_found = 1, not_allowed = 2, not_text = 3, other = 4 };

@@ -9,10 +9,12 @@ const allocator = @import("allocator.zig").runtime;
 const decode = @import("decode.zig");
 const gate = @import("gate.zig");
 const host = @import("host.zig");
+const http_transport = @import("http_transport.zig");
 const journal = @import("journal.zig");
 const json_check = @import("json_check.zig");
 const ledger = @import("ledger.zig");
 const memory = @import("memory.zig");
+const provider = @import("provider.zig");
 const retry = @import("retry.zig");
 const sample = @import("sample.zig");
 const scheduler = @import("scheduler.zig");
@@ -25,7 +27,6 @@ const value = @import("value.zig");
 const assert = std.debug.assert;
 
 const try_count_max = 3;
-const unreachable_provider_message = "this version of kavachc cannot reach a provider yet: use a test model or a dry run";
 
 /// About so many bytes of a prompt are one token.
 const prompt_bytes_per_token = 4;
@@ -92,8 +93,7 @@ const WaiterList = struct {
 
 const Client = struct {
     is_dry_run: bool = false,
-    /// Null: there is no way to a provider.
-    transport: ?*const transport.Transport = null,
+    transport: *const transport.Transport = &scripted.scripted,
     /// Indexed by agent.
     waiters: []WaiterList = &.{},
     gates: gate.Gates = .{},
@@ -105,6 +105,7 @@ var client: Client = .{};
 pub export fn kv_model_part(moment: i32) callconv(.c) void {
     if (moment == abi.moment_start) return start();
     assert(moment == abi.moment_end);
+    if (client.transport == &http_transport.http) http_transport.close();
     scripted.unload();
     admission.stop();
     ledger.kv_ledger_part(abi.moment_end);
@@ -117,7 +118,9 @@ fn start() void {
     client = .{ .is_dry_run = host.options.dry_run != 0 };
     if (host.options.test_model.optional()) |path| {
         scripted.load(path);
-        client.transport = &scripted.scripted;
+    } else if (!client.is_dry_run) {
+        http_transport.open();
+        client.transport = &http_transport.http;
     }
     retry.reset();
     admission.start();
@@ -131,11 +134,9 @@ fn start() void {
 pub export fn kv_ask(agent: i64, expected: *const abi.Type, schema: *const abi.Schema, prompt: *abi.String, out: *abi.Answer, self: abi.Coroutine) callconv(.c) bool {
     const program_agent: ?*const abi.Agent = if (agent < 0) null else &host.program.?.agentSlice()[@intCast(agent)];
     const model = if (program_agent) |each| &each.model else &default_model;
-    if (!client.is_dry_run and client.transport == null) {
-        const variable = keyVariable(model.provider);
-        const key = host.environment(variable) orelse "";
-        if (key.len == 0) {
-            out.* = .{ .kind = .no_key, .status = 0, .text = string.create(variable) };
+    if (client.transport == &http_transport.http) {
+        if (whyNotSent(model)) |answer| {
+            out.* = answer;
             return true;
         }
     }
@@ -170,11 +171,14 @@ fn beyondBudget(model: *const abi.Model, prompt_length: u64) ?*abi.String {
     return string.create(std.fmt.bufPrint(&buffer, format, .{ tokens, model.context_budget }) catch unreachable);
 }
 
-fn keyVariable(provider: abi.Provider) []const u8 {
-    return switch (provider) {
-        .anthropic => "ANTHROPIC_API_KEY",
-        .openai => "OPENAI_API_KEY",
-    };
+/// Before anything else: what is missing for a request to a provider.
+fn whyNotSent(model: *const abi.Model) ?abi.Answer {
+    const variable = provider.keyVariable(model.provider);
+    const key = host.environment(variable) orelse "";
+    if (key.len == 0) return .{ .kind = .no_key, .status = 0, .text = string.create(variable) };
+    const obstacle = http_transport.obstacle(model) orelse return null;
+    defer allocator.free(obstacle);
+    return .{ .kind = .failed, .status = 0, .text = string.create(obstacle) };
 }
 
 /// The next step, in the turn of the ask's task. True: the ask has ended, and the coroutine goes on.
@@ -192,7 +196,7 @@ fn turn(task: *scheduler.Task) bool {
         .before_send => send(ask),
         .at_the_gate => startRequest(ask),
         .late => endLate(ask),
-        .sent => takeReply(ask, client.transport.?.take(&ask.request)),
+        .sent => takeReply(ask, client.transport.take(&ask.request)),
     };
     if (progress == .ended) {
         task.turn_hook = null;
@@ -224,7 +228,7 @@ fn callOffStep(ask: *Ask) void {
         .dry_run, .before_send => scheduler.removeTimer(&ask.timer),
         .at_the_gate => ask.gate.leave(&ask.place),
         .sent => {
-            client.transport.?.abandon(&ask.request);
+            client.transport.abandon(&ask.request);
             ask.gate.end(&ask.place, .other);
             ask.is_abandoned = true;
         },
@@ -275,7 +279,6 @@ fn enter(ask: *Ask) Progress {
 /// The limit has let it through, and that is durable.
 fn go(ask: *Ask) Progress {
     if (!client.is_dry_run) {
-        if (client.transport == null) return end(ask, .failed, 0, string.create(unreachable_provider_message));
         scheduler.addTimer(&ask.time_limit, scheduler.nowMonotonic() +| ask.model.timeout_ns);
         return send(ask);
     }
@@ -343,12 +346,14 @@ fn startRequest(ask: *Ask) Progress {
     ask.gate.begin(&ask.place);
     ask.step = .sent;
     ask.request = .{
+        .model = ask.model,
+        .schema = ask.schema,
         .asked = ask.prompt.slice(),
         .prompt = if (ask.tries_made == 1) ask.prompt.slice() else ask.prompt_again.items,
         .completion = requestCompleted,
         .timer = undefined,
     };
-    client.transport.?.start(&ask.request);
+    client.transport.start(&ask.request);
     return .waits;
 }
 
@@ -377,13 +382,20 @@ fn takeReply(ask: *Ask, reply: transport.Reply) Progress {
             if (retry.isBusy(failure) and ask.waits_made < retry.wait_count_max) {
                 return sendLater(ask, failure.retry_after);
             }
-            return end(ask, .failed, failure.status, string.create(failure.message));
+            return end(ask, .failed, failure.status, failureText(ask, failure));
         },
         .dropped => {
             if (ask.waits_made < retry.wait_count_max) return sendLater(ask, null);
             return end(ask, .failed, 0, string.create("connection dropped"));
         },
     }
+}
+
+fn failureText(ask: *const Ask, failure: transport.Failure) *abi.String {
+    var message: std.ArrayList(u8) = .empty;
+    defer message.deinit(allocator);
+    provider.appendFailure(&message, allocator, ask.model, http_transport.baseUrl(ask.model), failure) catch unreachable;
+    return string.create(message.items);
 }
 
 fn sendLater(ask: *Ask, retry_after: ?[]const u8) Progress {

@@ -22,6 +22,7 @@ pub fn reset() void {
 
 /// Worth another send: the provider is busy, not unwilling.
 pub fn isBusy(failure: transport.Failure) bool {
+    if (failure.again != .by_status) return failure.again == .always;
     return switch (failure.status) {
         // A spent budget is no less spent in a second.
         429 => !std.mem.eql(u8, failure.error_code, "enforced_spend_limit_reached") and

@@ -6,6 +6,9 @@ const builtin = @import("builtin");
 /// Zig's own checks: a failed one is a bug of ours.
 pub const panic = if (builtin.is_test) std.debug.FullPanic(std.debug.defaultPanic) else @import("checks.zig");
 
+/// Threads need no stack for signals: there is but the program's.
+pub const std_options: std.Options = .{ .signal_stack_size = null };
+
 comptime {
     _ = @import("abi.zig");
     _ = @import("array.zig");
@@ -34,7 +37,9 @@ test {
     _ = @import("futex.zig");
     _ = @import("gate.zig");
     _ = @import("http_date.zig");
+    _ = @import("http.zig");
     _ = @import("json_check.zig");
+    _ = @import("provider.zig");
     _ = @import("retry.zig");
     _ = @import("script_reader.zig");
     _ = @import("window.zig");

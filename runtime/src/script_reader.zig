@@ -251,18 +251,18 @@ const Reader = struct {
             }
         }
         return .{
-            .reply = try reader.modelReply(keys),
+            .reply = try modelReply(keys),
             .delay_ns = keys.delay orelse 0,
             .times_left = keys.times orelse 1,
             .when = keys.when,
         };
     }
 
-    fn modelReply(reader: *Reader, keys: Keys) ReadError!transport.Reply {
+    fn modelReply(keys: Keys) ReadError!transport.Reply {
         if (keys.drop != null) return .dropped;
         if (keys.status) |status| return .{ .failure = .{
             .status = status,
-            .message = keys.message orelse try std.fmt.allocPrint(reader.arena, "status {d}", .{status}),
+            .message = keys.message,
             .error_code = keys.error_code orelse "",
             .retry_after = if (keys.headers) |values| values.retry_after else null,
         } };

@@ -1,10 +1,11 @@
-//! How a model request leaves and its reply comes back. The scripted model is the only way there is so far; one over
-//! HTTP plugs in here.
+//! How a model request leaves and its reply comes back: from the scripted model, or over HTTP.
 
 const abi = @import("abi.zig");
 const scheduler = @import("scheduler.zig");
 
 pub const Request = struct {
+    model: *const abi.Model,
+    schema: *const abi.Schema,
     /// What the program asked; `prompt` is that, or that and a note about the last answer.
     asked: []const u8,
     prompt: []const u8,
@@ -15,6 +16,8 @@ pub const Request = struct {
     reply: Reply = .dropped,
     /// It is one of the requests that the scripted model's `capacity` counts.
     is_counted: bool = false,
+    /// What the HTTP transport keeps of it while it is under way.
+    carried: ?*anyopaque = null,
 };
 
 pub const Stop = enum { complete, refusal, cut_off };
@@ -22,14 +25,19 @@ pub const Stop = enum { complete, refusal, cut_off };
 pub const Answer = struct { text: []const u8, stop: Stop, tokens: i64 };
 
 pub const Failure = struct {
+    /// 0: there was no answer.
     status: i64,
-    message: []const u8,
+    /// The provider's own; null where it said nothing.
+    message: ?[]const u8 = null,
+    /// The message is ours, and says all there is to say.
+    is_explained: bool = false,
     error_code: []const u8 = "",
     /// The header's value as it came.
     retry_after: ?[]const u8 = null,
+    again: enum { by_status, always, never } = .by_status,
 };
 
-/// Borrowed from the transport until the next request of the same ask.
+/// Borrowed from the transport while the turn lasts in which it was taken.
 pub const Reply = union(enum) {
     answer: Answer,
     failure: Failure,

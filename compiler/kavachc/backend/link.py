@@ -12,11 +12,14 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from kavachc.backend.runtime_build import RuntimeBuildError, runtime_object
+from kavachc.backend.runtime_build import RuntimeBuildError, http_object, runtime_object
 from kavachc.backend.targets import target_named
 from kavachc.errors import ToolError
 
 _FLAGS = ("-static", "--gc-sections", "--strip-all", "--build-id=none", "-z", "noexecstack")
+
+# Named by a program that asks, which therefore needs a way to a model.
+_MODEL_CLIENT = b"kv_model_part"
 
 
 class LinkError(ToolError):
@@ -32,7 +35,9 @@ def link(object_bytes: bytes, target: str, out: Path) -> None:
     place = Path(os.path.realpath(out))
     _check_place(out, place)
     try:
-        runtime = runtime_object(target)
+        runtime = [runtime_object(target)]
+        if _MODEL_CLIENT in object_bytes:
+            runtime.append(http_object(target))
     except RuntimeBuildError as error:
         raise LinkError(str(error)) from error
     try:
@@ -58,9 +63,9 @@ def _check_place(out: Path, place: Path) -> None:
         raise OutputError(f"cannot write {out}: there is no directory {parent}")
 
 
-def _run_linker(target: str, program: Path, runtime: Path, linked: Path) -> None:
+def _run_linker(target: str, program: Path, runtime: list[Path], linked: Path) -> None:
     emulation = target_named(target).emulation
-    command = [_zig(), "ld.lld", "-m", emulation, *_FLAGS, "-o", str(linked), str(program), str(runtime)]
+    command = [_zig(), "ld.lld", "-m", emulation, *_FLAGS, "-o", str(linked), *map(str, [program, *runtime])]
     ended = subprocess.run(command, capture_output=True, text=True, check=False)
     if ended.returncode != 0 or not linked.is_file():
         raise LinkError(f"the linker failed (status {ended.returncode}):\n{ended.stderr.strip()}")

@@ -1,7 +1,8 @@
 """Builds the runtime from its Zig sources, once, into a cache.
 
-Two forms: an object without libc that standalone binaries are linked with, and a shared library for this process
-(ctypes and the JIT). The name of a cache folder is a hash of the sources, the flags and the Zig version, so a changed
+Two forms: objects without libc that standalone binaries are linked with, and a shared library for this process
+(ctypes and the JIT). The HTTP of standalone binaries is an object of its own: TLS takes long to compile, and changes
+seldom. The name of a cache folder is a hash of the sources, the flags and the Zig version, so a changed
 source is a new build, and nothing in the cache ever has to be thrown away to be right.
 """
 
@@ -34,9 +35,15 @@ LIBRARY_TARGETS: dict[str, str] = {
 }
 """The shared library for this machine's processor; glibc 2.28 is old enough for every supported distribution."""
 
-_COMMON_FLAGS = ("-O", "ReleaseSafe", "-fstrip", "-fcompiler-rt", "-ffunction-sections", "-fdata-sections")
-_OBJECT_FLAGS = ("build-obj", *_COMMON_FLAGS, "-fno-unwind-tables")
-_LIBRARY_FLAGS = ("build-lib", "-dynamic", "-lc", *_COMMON_FLAGS)
+_COMMON_FLAGS = ("-fstrip", "-ffunction-sections", "-fdata-sections")
+_OBJECT_FLAGS = ("build-obj", "-O", "ReleaseSafe", "-fcompiler-rt", *_COMMON_FLAGS, "-fno-unwind-tables")
+_HTTP_FLAGS = ("build-obj", "-O", "ReleaseSmall", *_COMMON_FLAGS, "-fno-unwind-tables")
+_LIBRARY_FLAGS = ("build-lib", "-dynamic", "-lc", "-O", "ReleaseSafe", "-fcompiler-rt", *_COMMON_FLAGS)
+
+# What the object for HTTP is made of; the files of its folder are no part of the others.
+_HTTP_ROOT = "http.zig"
+_HTTP_FOLDER = "http"
+_HTTP_SHARES = ("exchange_abi.zig", "futex.zig")
 
 
 class RuntimeBuildError(ToolError):
@@ -53,7 +60,16 @@ def runtime_object(target: str) -> Path:
     if target not in OBJECT_TARGETS:
         known = ", ".join(OBJECT_TARGETS)
         raise RuntimeBuildError(f"there is no runtime for the target {target}; there is one for {known}")
-    return _cached("kavach_runtime.o", target, (*_OBJECT_FLAGS, "-target", OBJECT_TARGETS[target]))
+    flags = (*_OBJECT_FLAGS, "-target", OBJECT_TARGETS[target])
+    return _cached("kavach_runtime.o", target, flags, "root.zig", _runtime_sources())
+
+
+def http_object(target: str) -> Path:
+    """What a standalone binary that asks is linked with besides, for the same targets."""
+    sources = source_folder()
+    parts = [sources / _HTTP_ROOT, *(sources / name for name in _HTTP_SHARES), *(sources / _HTTP_FOLDER).glob("*.zig")]
+    flags = (*_HTTP_FLAGS, "-target", OBJECT_TARGETS[target])
+    return _cached("kavach_http.o", f"{target}, HTTP", flags, _HTTP_ROOT, parts)
 
 
 def runtime_library() -> Path:
@@ -62,7 +78,13 @@ def runtime_library() -> Path:
     if sys.platform != "linux" or machine not in LIBRARY_TARGETS:
         raise RuntimeBuildError(f"programs run in process on Linux only, not on {sys.platform} ({machine})")
     flags = (*_LIBRARY_FLAGS, "-target", LIBRARY_TARGETS[machine])
-    return _cached("libkavach_runtime.so", f"{machine}-linux", flags)
+    return _cached("libkavach_runtime.so", f"{machine}-linux", flags, "root.zig", _runtime_sources())
+
+
+def _runtime_sources() -> list[Path]:
+    sources = source_folder()
+    own = [path for path in sources.rglob("*.zig") if path.parent.name != _HTTP_FOLDER and path.name != _HTTP_ROOT]
+    return [*own, sources / _HTTP_FOLDER / "url.zig"]
 
 
 def source_folder() -> Path:
@@ -82,10 +104,10 @@ def cache_folder() -> Path:
     return (Path(base) if base else Path.home() / ".cache") / "kavachc"
 
 
-def _cached(name: str, target: str, flags: tuple[str, ...]) -> Path:
+def _cached(name: str, target: str, flags: tuple[str, ...], root: str, parts: list[Path]) -> Path:
     sources = source_folder()
     cache = cache_folder()
-    folder = cache / _fingerprint(sources, flags)
+    folder = cache / _fingerprint(sources, parts, flags)
     product = folder / name
     if _is_whole(product):
         return product
@@ -94,7 +116,7 @@ def _cached(name: str, target: str, flags: tuple[str, ...]) -> Path:
         with open(folder / "lock", "w") as lock, _progress(target) as progress:
             _take_lock(lock, progress)
             if not _is_whole(product):  # Otherwise another process built it while this one waited.
-                _build(sources / "root.zig", product, flags, cache, progress)
+                _build(sources / root, product, flags, cache, progress)
     except OSError as error:
         raise RuntimeBuildError(f"cannot build the Kavach runtime in {folder}: {error.strerror}") from error
     return product
@@ -117,10 +139,10 @@ def _digest(product: Path) -> str:
         return hashlib.file_digest(content, "sha256").hexdigest()
 
 
-def _fingerprint(sources: Path, flags: tuple[str, ...]) -> str:
+def _fingerprint(sources: Path, parts: list[Path], flags: tuple[str, ...]) -> str:
     digest = hashlib.sha256()
     digest.update("\0".join((_zig_version(), *flags)).encode())
-    for path in sorted(sources.rglob("*.zig")):
+    for path in sorted(parts):
         content = path.read_bytes()
         digest.update(f"\0{path.relative_to(sources)}\0{len(content)}\0".encode())
         digest.update(content)

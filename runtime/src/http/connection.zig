@@ -1,0 +1,311 @@
+//! A connection to a server, perhaps through a proxy, perhaps under TLS: found by name, checked, and kept for the next
+//! request while it is fresh.
+
+const std = @import("std");
+const linux = std.os.linux;
+const abi = @import("../exchange_abi.zig");
+const authorities = @import("authorities.zig");
+const futex = @import("../futex.zig");
+const proxies = @import("proxy.zig");
+const sockets = @import("socket.zig");
+const Io = std.Io;
+const Url = @import("url.zig").Url;
+const Watch = sockets.Watch;
+const assert = std.debug.assert;
+
+const Problem = abi.Problem;
+const tls = std.crypto.tls;
+const pages = std.heap.page_allocator;
+
+/// The head of an answer must fit into what is read at once.
+const head_size_max = 16 * 1024;
+const plain_write_size = 4 * 1024;
+const record_size = tls.Client.min_buffer_len;
+
+/// A server that keeps connections open longer than this for the next request is the usual one.
+const fresh_ns = 5 * std.time.ns_per_s;
+const address_count_max = 16;
+
+pub const Opened = union(enum) { connection: *Connection, problem: Problem };
+
+pub const Connection = struct {
+    socket: sockets.Socket,
+    secure: ?tls.Client = null,
+    /// For a request in plain text that goes through a proxy: what it says to it.
+    proxy_login: []const u8 = "",
+    is_proxied_plain: bool = false,
+    /// What it is for: the start of a URL, scheme and authority.
+    place: []const u8,
+    memory: []u8,
+    idle_since_ns: i64 = 0,
+    next_idle: ?*Connection = null,
+
+    pub fn reader(connection: *Connection) *Io.Reader {
+        return if (connection.secure) |*secure| &secure.reader else &connection.socket.reader;
+    }
+
+    pub fn writer(connection: *Connection) *Io.Writer {
+        return if (connection.secure) |*secure| &secure.writer else &connection.socket.writer;
+    }
+
+    pub fn flush(connection: *Connection) Io.Writer.Error!void {
+        if (connection.secure) |*secure| try secure.writer.flush();
+        try connection.socket.writer.flush();
+    }
+
+    /// Why reading or writing failed.
+    pub fn problem(connection: *const Connection) Problem {
+        if (connection.socket.problem != .no_problem) return connection.socket.problem;
+        const secure = connection.secure orelse return .dropped;
+        const failure = secure.read_err orelse return .dropped;
+        return if (failure == error.TlsConnectionTruncated) .dropped else .tls;
+    }
+
+    pub fn close(connection: *Connection) void {
+        connection.socket.close();
+        connection.free();
+    }
+
+    fn free(connection: *Connection) void {
+        pages.rawFree(connection.memory, .of(Connection), @returnAddress());
+    }
+};
+
+/// One that was kept, or a new one.
+pub fn open(url: Url, place: []const u8, watch: *const Watch) Opened {
+    if (takeIdle(place)) |connection| {
+        connection.socket.watch = watch;
+        connection.socket.problem = .no_problem;
+        return .{ .connection = connection };
+    }
+    const choice = proxies.choose(url);
+    if (choice == .unusable) return .{ .problem = .unreachable_host };
+    const peer = if (choice == .proxy) choice.proxy.url else url;
+    const descriptor = switch (connect(peer, watch)) {
+        .problem => |problem| return .{ .problem = problem },
+        .descriptor => |descriptor| descriptor,
+    };
+    const connection = allocate(descriptor, url.is_tls, place, watch) orelse {
+        _ = linux.close(descriptor);
+        return .{ .problem = .unreachable_host };
+    };
+    const problem = begin(connection, url, choice);
+    if (problem == .no_problem) return .{ .connection = connection };
+    connection.close();
+    return .{ .problem = problem };
+}
+
+fn allocate(descriptor: i32, is_tls: bool, place: []const u8, watch: *const Watch) ?*Connection {
+    const read_size: usize = if (is_tls) record_size else head_size_max;
+    const write_size: usize = if (is_tls) record_size else plain_write_size;
+    const secure_size: usize = if (is_tls) 2 * record_size + head_size_max else 0;
+    const size = @sizeOf(Connection) + read_size + write_size + secure_size + place.len;
+    const start = pages.rawAlloc(size, .of(Connection), @returnAddress()) orelse return null;
+    const connection: *Connection = @ptrCast(@alignCast(start));
+    const buffers = start[@sizeOf(Connection)..size];
+    const kept_place = buffers[buffers.len - place.len ..];
+    @memcpy(kept_place, place);
+    connection.* = .{
+        .socket = .init(descriptor, watch, buffers[0..read_size], buffers[read_size..][0..write_size]),
+        .place = kept_place,
+        .memory = start[0..size],
+    };
+    return connection;
+}
+
+/// What comes before the first request: the tunnel, and TLS.
+fn begin(connection: *Connection, url: Url, choice: proxies.Choice) Problem {
+    if (choice == .proxy) {
+        if (url.is_tls) {
+            const problem = openTunnel(connection, url, choice.proxy);
+            if (problem != .no_problem) return problem;
+        } else {
+            connection.is_proxied_plain = true;
+            connection.proxy_login = choice.proxy.login;
+        }
+    }
+    if (!url.is_tls) return .no_problem;
+    return secureIt(connection, url.host);
+}
+
+fn openTunnel(connection: *Connection, url: Url, proxy: proxies.Proxy) Problem {
+    const out = &connection.socket.writer;
+    writeConnect(out, url, proxy.login) catch return connection.problem();
+    var answer: std.http.Reader = .{
+        .in = &connection.socket.reader,
+        .interface = undefined,
+        .state = .ready,
+        .max_head_len = connection.socket.reader.buffer.len,
+        .side = .response,
+    };
+    const head = answer.receiveHead() catch |failure| return switch (failure) {
+        error.ReadFailed => connection.problem(),
+        else => .unreachable_host,
+    };
+    // The proxy could not, or would not.
+    return if (std.mem.startsWith(u8, head, "HTTP/1.") and head.len > 9 and head[9] == '2') .no_problem else .unreachable_host;
+}
+
+fn writeConnect(out: *Io.Writer, url: Url, login: []const u8) Io.Writer.Error!void {
+    const brackets: [2][]const u8 = if (std.mem.findScalar(u8, url.host, ':') == null) .{ "", "" } else .{ "[", "]" };
+    for (0..2) |round| {
+        try out.writeAll(if (round == 0) "CONNECT " else " HTTP/1.1\r\nhost: ");
+        try out.print("{s}{s}{s}:{d}", .{ brackets[0], url.host, brackets[1], url.port });
+    }
+    try out.writeAll("\r\n");
+    try writeLogin(out, login);
+    try out.writeAll("\r\n");
+    try out.flush();
+}
+
+/// The header with which a proxy knows us.
+pub fn writeLogin(out: *Io.Writer, login: []const u8) Io.Writer.Error!void {
+    if (login.len == 0) return;
+    var plain: [256]u8 = undefined;
+    if (login.len > plain.len) return;
+    @memcpy(plain[0..login.len], login);
+    const decoded = std.Uri.percentDecodeInPlace(plain[0..login.len]);
+    try out.writeAll("proxy-authorization: Basic ");
+    try out.printBase64(decoded);
+    try out.writeAll("\r\n");
+}
+
+fn secureIt(connection: *Connection, host: []const u8) Problem {
+    const memory = connection.memory;
+    const buffers = memory[@sizeOf(Connection) + 2 * record_size .. memory.len - connection.place.len];
+    var entropy: [tls.Client.Options.entropy_len]u8 = undefined;
+    if (linux.getrandom(&entropy, entropy.len, 0) != entropy.len) return .tls;
+    const now: Io.Timestamp = authorities.now();
+    connection.secure = tls.Client.init(&connection.socket.reader, &connection.socket.writer, .{
+        .host = .{ .explicit = host },
+        .ca = .{ .bundle = authorities.trusted() },
+        .read_buffer = buffers[0 .. record_size + head_size_max],
+        .write_buffer = buffers[record_size + head_size_max ..],
+        .entropy = &entropy,
+        .realtime_now = now,
+        // Where an answer ends is told by HTTP, so that a cut-off one is found.
+        .allow_truncation_attacks = true,
+    }) catch |failure| return switch (failure) {
+        error.WriteFailed, error.ReadFailed => connection.problem(),
+        error.TlsConnectionTruncated => .dropped,
+        error.CertificateHostMismatch => .wrong_name,
+        else => if (isOfCertificate(failure)) .untrusted else .tls,
+    };
+    return .no_problem;
+}
+
+fn isOfCertificate(failure: anyerror) bool {
+    return switch (failure) {
+        error.TlsCertificateNotVerified,
+        error.CertificateExpired,
+        error.CertificateNotYetValid,
+        error.CertificateIssuerMismatch,
+        error.CertificateFieldHasInvalidLength,
+        error.CertificateFieldHasWrongDataType,
+        error.CertificateHasInvalidBitString,
+        error.CertificateHasUnrecognizedObjectId,
+        error.CertificatePublicKeyInvalid,
+        error.CertificateSignatureAlgorithmMismatch,
+        error.CertificateSignatureAlgorithmUnsupported,
+        error.CertificateSignatureInvalid,
+        error.CertificateSignatureInvalidLength,
+        error.CertificateSignatureNamedCurveUnsupported,
+        error.CertificateSignatureUnsupportedBitCount,
+        error.CertificateTimeInvalid,
+        error.UnsupportedCertificateVersion,
+        => true,
+        else => false,
+    };
+}
+
+// ---- Names and addresses
+
+fn connect(peer: Url, watch: *const Watch) sockets.Connected {
+    var buffer: [address_count_max]Io.net.IpAddress = undefined;
+    const addresses = resolve(peer, &buffer);
+    if (addresses.len == 0) return .{ .problem = .unknown_host };
+    var problem: Problem = .unreachable_host;
+    for (addresses, 0..) |address, index| {
+        // What is left of the time is shared, so that one address that is silent does not take it all.
+        const now = sockets.now();
+        var share = watch.*;
+        share.deadline_ns = now + @divTrunc(watch.deadline_ns - now, @as(i64, @intCast(addresses.len - index)));
+        switch (sockets.connect(address, &share)) {
+            .descriptor => |descriptor| return .{ .descriptor = descriptor },
+            .problem => |found| {
+                if (found == .aborted) return .{ .problem = found };
+                // The one that says most: there is a machine, there may be one, there is no way.
+                if (problem != .refused and found != .unreachable_host) problem = found;
+            },
+        }
+    }
+    return .{ .problem = problem };
+}
+
+fn resolve(peer: Url, buffer: *[address_count_max]Io.net.IpAddress) []Io.net.IpAddress {
+    if (Io.net.IpAddress.parseIp4(peer.host, peer.port)) |address| {
+        buffer[0] = address;
+        return buffer[0..1];
+    } else |_| {}
+    if (Io.net.IpAddress.parseIp6(peer.host, peer.port)) |address| {
+        buffer[0] = address;
+        return buffer[0..1];
+    } else |_| {}
+    const name = Io.net.HostName.init(peer.host) catch return buffer[0..0];
+    const io = authorities.io();
+    var found: [2 * address_count_max]Io.net.HostName.LookupResult = undefined;
+    var queue: Io.Queue(Io.net.HostName.LookupResult) = .init(&found);
+    name.lookup(io, &queue, .{ .port = peer.port }) catch {};
+    var count: usize = 0;
+    while (queue.getOneUncancelable(io)) |result| {
+        if (result != .address or count == buffer.len) continue;
+        buffer[count] = result.address;
+        count += 1;
+    } else |_| {}
+    return buffer[0..count];
+}
+
+// ---- Idle connections
+
+var idle: struct { lock: futex.Lock = .{}, first: ?*Connection = null } = .{};
+
+/// For the next request to the same place.
+pub fn keep(connection: *Connection) void {
+    connection.idle_since_ns = sockets.now();
+    idle.lock.acquire();
+    connection.next_idle = idle.first;
+    idle.first = connection;
+    idle.lock.release();
+}
+
+fn takeIdle(place: []const u8) ?*Connection {
+    while (true) {
+        const connection = unlinkIdle(place) orelse return null;
+        // It may have been closed meanwhile.
+        if (connection.socket.isQuiet()) return connection;
+        connection.close();
+    }
+}
+
+/// Takes the connection that was used last, and closes those that are no longer fresh.
+fn unlinkIdle(place: []const u8) ?*Connection {
+    const limit_ns = sockets.now() - fresh_ns;
+    var found: ?*Connection = null;
+    idle.lock.acquire();
+    defer idle.lock.release();
+    var link = &idle.first;
+    while (link.*) |connection| {
+        const is_stale = connection.idle_since_ns < limit_ns;
+        if (is_stale or (found == null and std.mem.eql(u8, connection.place, place))) {
+            link.* = connection.next_idle;
+            if (is_stale) connection.close() else found = connection;
+        } else {
+            link = &connection.next_idle;
+        }
+    }
+    return found;
+}
+
+pub fn closeStale() void {
+    assert(unlinkIdle("") == null);
+}

@@ -1,0 +1,160 @@
+//! Model requests over HTTP: the host carries them.
+
+const std = @import("std");
+const builtin = @import("builtin");
+const abi = @import("abi.zig");
+const allocator = @import("allocator.zig").runtime;
+const exchange_abi = @import("exchange_abi.zig");
+const exchanges = @import("exchange.zig");
+const host = @import("host.zig");
+const memory = @import("memory.zig");
+const native_threads = @import("native_threads.zig");
+const provider = @import("provider.zig");
+const transport = @import("transport.zig");
+const Url = @import("http/url.zig").Url;
+const assert = std.debug.assert;
+
+pub const http: transport.Transport = .{ .start = start, .take = take, .abandon = abandon };
+
+/// A request under way, or one that has ended and is not taken yet.
+const Sending = struct {
+    exchange: exchanges.Exchange,
+    /// Null: nobody waits for it.
+    request: ?*transport.Request,
+    call: provider.Call,
+    /// What is sent, and then the reply.
+    arena: std.heap.ArenaAllocator,
+    has_ended: bool = false,
+};
+
+/// What was taken last: its reply is being read.
+var taken: ?*Sending = null;
+
+/// The run begins.
+pub fn open() void {
+    if (!builtin.link_libc and !builtin.is_test and host.table.send == null) useNativeHost();
+    exchanges.start(destroyEnded);
+}
+
+extern fn kv_http_begin(services: *const exchange_abi.Services) callconv(.c) void;
+extern fn kv_http_send(context: ?*anyopaque, exchange: *abi.Exchange) callconv(.c) void;
+extern fn kv_http_abort(context: ?*anyopaque, exchange: *abi.Exchange) callconv(.c) void;
+
+/// Here and not in the native host's table, so that only a program that asks links it.
+fn useNativeHost() void {
+    kv_http_begin(&native_threads.services);
+    host.table.send = kv_http_send;
+    host.table.abort = kv_http_abort;
+    host.table.wait = native_threads.wait;
+    host.table.wake = native_threads.wake;
+}
+
+pub fn close() void {
+    exchanges.stop();
+    releaseTaken();
+}
+
+/// Why no request can be sent, whoever answers it; null when one can. Freed by the caller.
+pub fn obstacle(model: *const abi.Model) ?[]const u8 {
+    const variable = provider.keyVariable(model.provider);
+    const key = host.environment(variable) orelse "";
+    if (!provider.isKey(key)) return print("the key in {s} has characters that no key has", .{variable});
+    const base_url = baseUrl(model);
+    if (Url.parse(base_url) == null) return print("the base URL \"{s}\" is no http or https URL", .{base_url});
+    return null;
+}
+
+fn print(comptime format: []const u8, arguments: anytype) []const u8 {
+    return std.fmt.allocPrint(allocator, format, arguments) catch unreachable;
+}
+
+pub fn baseUrl(model: *const abi.Model) []const u8 {
+    if (model.base_url.optional()) |url| return url;
+    const url = host.environment(provider.baseUrlVariable(model.provider)) orelse "";
+    return if (url.len > 0) url else provider.officialUrl(model.provider);
+}
+
+fn start(request: *transport.Request) void {
+    const sending: *Sending = @ptrCast(@alignCast(memory.allocateRaw(@sizeOf(Sending))));
+    sending.* = .{
+        .exchange = undefined,
+        .request = request,
+        .call = .{
+            .model = request.model,
+            .schema = request.schema,
+            .prompt = request.prompt,
+            .key = host.environment(provider.keyVariable(request.model.provider)) orelse "",
+            .base_url = baseUrl(request.model),
+        },
+        .arena = .init(allocator),
+    };
+    sending.exchange = .{
+        .public = compose(sending) catch unreachable, // The allocator never fails.
+        .completion = completed,
+        .context = sending,
+    };
+    request.carried = sending;
+    exchanges.send(&sending.exchange);
+}
+
+fn compose(sending: *Sending) std.mem.Allocator.Error!abi.Exchange {
+    const arena = sending.arena.allocator();
+    var url: std.ArrayList(u8) = .empty;
+    try provider.appendUrl(&url, arena, sending.call);
+    var body: std.ArrayList(u8) = .empty;
+    try body.ensureTotalCapacity(arena, sending.call.prompt.len + sending.call.schema.text.slice().len + 512);
+    try provider.appendBody(&body, arena, sending.call);
+    const headers = try provider.headers(arena, sending.call);
+    return .{
+        .method = .init("POST"),
+        .url = .init(url.items),
+        .headers = headers.ptr,
+        .header_count = @intCast(headers.len),
+        .body = .init(body.items),
+        .connect_limit_ns = provider.connect_limit_ns,
+        .limit_ns = sending.call.model.timeout_ns,
+        .body_bytes_max = provider.body_bytes_max,
+    };
+}
+
+fn completed(exchange: *exchanges.Exchange) void {
+    const sending: *Sending = @ptrCast(@alignCast(exchange.context));
+    sending.has_ended = true;
+    sending.request.?.completion(sending.request.?);
+}
+
+fn take(request: *transport.Request) transport.Reply {
+    const sending: *Sending = @ptrCast(@alignCast(request.carried.?));
+    assert(sending.has_ended);
+    releaseTaken();
+    taken = sending;
+    const exchange = &sending.exchange;
+    return provider.read(sending.arena.allocator(), sending.call, .{
+        .status = exchange.status,
+        .problem = exchange.problem,
+        .body = exchange.body.items,
+        .retry_after = exchange.header("retry-after"),
+        .location = exchange.header("location"),
+    }) catch unreachable; // The allocator never fails.
+}
+
+fn abandon(request: *transport.Request) void {
+    const sending: *Sending = @ptrCast(@alignCast(request.carried.?));
+    sending.request = null;
+    if (sending.has_ended) destroy(sending) else sending.exchange.abandon();
+}
+
+fn destroyEnded(exchange: *exchanges.Exchange) void {
+    destroy(@ptrCast(@alignCast(exchange.context)));
+}
+
+fn releaseTaken() void {
+    if (taken) |sending| destroy(sending);
+    taken = null;
+}
+
+fn destroy(sending: *Sending) void {
+    sending.exchange.deinit();
+    sending.arena.deinit();
+    memory.freeRaw(sending);
+}
