@@ -8,7 +8,7 @@ import json
 import os
 import signal
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +16,7 @@ from typing import Any
 
 from kavachc.interpreter.scripted_model import read_script
 from kavachc.mock.command import server_context
-from kavachc.mock.provider import MockProvider, WireReply
+from kavachc.mock.provider import MockProvider, Turn, WireReply
 from kavachc.mock.server import Connection, port_of, start_server
 
 HUGE_BYTES = 100 << 20
@@ -73,33 +73,35 @@ FAULTS: dict[str, tuple[Callable[[WireReply, bytes], bytes], bool]] = {
     "page_404": (lambda _reply, _content: _sized("404 Not Found", PAGE, content_type="text/html"), False),
     "no_text": (lambda _reply, _content: _sized("200 OK", b'{"type":"message"}'), False),
     "redirect": (lambda _reply, _content: _sized("307 Temporary Redirect", b"", location=LOCATION), False),
-    "not_http": (lambda _reply, _content: b"SSH-2.0-OpenSSH_9.2\r\n", True),
+    "not_http": (lambda _reply, _content: b"SSH-2.0-OpenSSH_9.2\r\n\r\n", True),
     "silent": (lambda _reply, _content: b"", False),
 }
 
 
-def faulty(name: str, times: int | None) -> type[Connection]:
-    """A connection whose first `times` answers (None: all) are spoiled in the way that FAULTS[name] says."""
-    spoil, closes = FAULTS[name]
+def faulty(faults: Mapping[str, tuple[str, int | None]]) -> type[Connection]:
+    """A connection with spoiled answers: a piece of the prompt, how they are spoiled, and how many (None: all)."""
+    left = {piece: times for piece, (_, times) in faults.items()}
 
     class Faulty(Connection):
-        spoiled = 0
-
-        def deliver(self, reply: WireReply, content: bytes) -> None:
-            if times is not None and Faulty.spoiled >= times:
-                return super().deliver(reply, content)
-            Faulty.spoiled += 1
-            self.transport.write(spoil(reply, content))
-            if closes:
-                self.transport.close()
-            return None
+        def deliver(self, turn: Turn, content: bytes) -> None:
+            assert turn.reply is not None
+            for piece, (name, _) in faults.items():
+                times = left[piece]
+                if piece in str(turn.log.get("prompt", "")) and times != 0:
+                    left[piece] = None if times is None else times - 1
+                    spoil, closes = FAULTS[name]
+                    self.transport.write(spoil(turn.reply, content))
+                    if closes:
+                        self.transport.close()
+                    return None
+            return super().deliver(turn, content)
 
     return Faulty
 
 
 @contextmanager
 def serving(
-    script: dict[str, Any], *, certificate: str = "", fault: str = "", fault_times: int | None = None
+    script: dict[str, Any], *, certificate: str = "", faults: Mapping[str, tuple[str, int | None]] | None = None
 ) -> Iterator[Serving]:
     """Plays the script on a free port, with TLS where a certificate of the package is named."""
     with tempfile.TemporaryDirectory(prefix="kavachc-serving-") as folder:
@@ -110,9 +112,8 @@ def serving(
         if child == 0:
             os.close(reader)
             try:
-                asyncio.run(
-                    _serve(script, certificate, faulty(fault, fault_times) if fault else Connection, log_path, writer)
-                )
+                connection = faulty(faults) if faults else Connection
+                asyncio.run(_serve(script, certificate, connection, log_path, writer))
             finally:
                 os._exit(0)
         os.close(writer)

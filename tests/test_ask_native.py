@@ -203,10 +203,10 @@ def test_sends_are_bounded_when_answers_are_busy_and_unfit() -> None:
     assert result.out == f"{sum(waits([1, 2, 4, 8, 8] * 3))}\n"
 
 
-@pytest.mark.parametrize("status", [status for status in range(400, 500) if status not in (408, 429)])
+@pytest.mark.parametrize("status", [*{*range(400, 500)} - {401, 403, 404, 408, 413, 429}])
 def test_other_failures_are_sent_once(status: int) -> None:
     result = ask_once({"replies": [{"status": status}], "then": "fail"})
-    assert result.answers == [Answer("FAILED_ASK", status, f"status {status}")]
+    assert result.answers == [Answer("FAILED_ASK", status, f"HTTP {status}")]
 
 
 @pytest.mark.parametrize("code", ["enforced_spend_limit_reached", "insufficient_quota"])
@@ -267,10 +267,14 @@ def test_without_a_key_nothing_is_asked_and_nothing_counted() -> None:
     assert result.answers == [Answer("NO_KEY", 0, "OPENAI_API_KEY")]
 
 
-def test_with_a_key_there_is_no_way_to_a_provider_yet() -> None:
-    host = MemoryHost(environment_values={b"ANTHROPIC_API_KEY": b"k"})
-    message = "this version of kavachc cannot reach a provider yet: use a test model or a dry run"
-    assert ask_once(None, host=host, virtual_time=False).answers == [Answer("FAILED_ASK", 0, message)]
+def test_what_keeps_a_request_from_being_sent() -> None:
+    for key, url, message in (
+        (b"k\xff", b"", "the key in ANTHROPIC_API_KEY has characters that no key has"),
+        (b"k\n", b"", "the key in ANTHROPIC_API_KEY has characters that no key has"),
+        (b"k", b"ftp://a", 'the base URL "ftp://a" is no http or https URL'),
+    ):
+        host = MemoryHost(environment_values={b"ANTHROPIC_API_KEY": key, b"ANTHROPIC_BASE_URL": url})
+        assert ask_once(None, host=host, virtual_time=False).answers == [Answer("FAILED_ASK", 0, message)]
 
 
 def test_a_dry_run_shows_the_prompt_and_the_first_legal_value() -> None:

@@ -91,9 +91,22 @@ def test_six_sends_at_most(tmp_path: Path, native: bool) -> None:
 
 @HOSTS
 def test_other_failures_are_final(tmp_path: Path, native: bool) -> None:
-    for status in (400, 401, 404, 409, 413, 422):
+    endpoint = '\\"claude-haiku-5-5\\" at https://api.anthropic.com'
+    for status, own in (
+        (400, ""),
+        (401, "the key in ANTHROPIC_API_KEY was refused"),
+        (403, "the key in ANTHROPIC_API_KEY may not use claude-haiku-5-5"),
+        (404, f"there is no model {endpoint}"),
+        (409, ""),
+        (413, "the prompt is too large"),
+        (422, ""),
+    ):
         ran = asked('bot.yes("a")', [{"status": status}], tmp_path, native, then="fail")
-        assert ran.out == f'Failed(status: {status}, message: "status {status}")\n{seconds(0)}\n'
+        message = own or f"HTTP {status}"
+        assert ran.out == f'Failed(status: {status}, message: "{message}")\n{seconds(0)}\n'
+        ran = asked('bot.yes("a")', [{"status": status, "message": "no"}], tmp_path, native, then="fail")
+        message = f"{own}: no" if own else "no"
+        assert ran.out == f'Failed(status: {status}, message: "{message}")\n{seconds(0)}\n'
     for code in ("enforced_spend_limit_reached", "insufficient_quota"):
         ran = asked(
             'bot.yes("a")', [{"status": 429, "error_code": code, "message": "m"}], tmp_path, native, then="fail"

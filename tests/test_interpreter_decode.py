@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 from kavachc.interpreter.decode import Misfit, decode, encode, fitting_json, sample_value
-from kavachc.interpreter.scripted_model import Dropped, ModelAnswer, ModelFailure, ScriptError, read_script
+from kavachc.interpreter.replies import Dropped, ModelAnswer, ModelFailure
+from kavachc.interpreter.scripted_model import ScriptError, read_script
 from kavachc.interpreter.show import show
 from kavachc.semantics.types import (
     BOOL,

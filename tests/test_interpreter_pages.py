@@ -199,10 +199,9 @@ def test_ask_without_a_key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", "")
     assert run(ASK_FAIL, virtual_time=False) == Ran(missing, "", 0)
     monkeypatch.setenv("ANTHROPIC_API_KEY", "a key")
-    assert run(ASK_FAIL, virtual_time=False).out == (
-        "no answer: Failed(status: 0, message: "
-        '"this version of kavachc cannot reach a provider yet: use a test model or a dry run")\n'
-    )
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://127.0.0.1:1")
+    refused = 'no answer: Failed(status: 0, message: "127.0.0.1:1 refused the connection")\n'
+    assert run(ASK_FAIL, virtual_time=False) == Ran(refused, "", 0)
 
 
 def test_virtual_time_needs_a_test_model() -> None:

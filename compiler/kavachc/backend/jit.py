@@ -7,6 +7,7 @@ through which it reaches the library's functions.
 from __future__ import annotations
 
 import threading
+from contextlib import closing
 from ctypes import CDLL, byref
 from typing import Any
 
@@ -85,5 +86,6 @@ class LoadedProgram:
             raise ToolError(message) from None
         finally:
             threading.stack_size(before)
-        thread.join()
+        with closing(table):
+            thread.join()
         return statuses[0]

@@ -48,6 +48,9 @@ class HttpEngine(Protocol):
     def abort(self, receiver: HttpReceiver) -> None:
         """Nobody wants the answer any more. Its end is still reported, soon; nothing happens if it was."""
 
+    def close(self) -> None:
+        """The run is over: ends what is under way."""
+
 
 class Exchanges:
     """Carries the native runtime's requests to an engine, which is made when the first one is sent."""
@@ -69,6 +72,10 @@ class Exchanges:
         receiver = self._receivers.get(addressof(exchange.contents))
         if receiver is not None and self._engine is not None:
             self._engine.abort(receiver)
+
+    def close(self) -> None:
+        if self._engine is not None:
+            self._engine.close()
 
 
 class _NativeReceiver:

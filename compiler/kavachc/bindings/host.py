@@ -62,7 +62,9 @@ class Host:
         woken.wait(None if duration_ns is None else min(duration_ns, _SLEEP_NS_MAX) / 1e9)
 
     def http_engine(self) -> HttpEngine:
-        raise NotImplementedError("bindings/http_client.py comes next")
+        from kavachc.bindings.http_client import HttpClient
+
+        return HttpClient()
 
     def environment(self, name: bytes) -> bytes | None:
         return os.environb.get(name)
@@ -117,7 +119,7 @@ class HostTable:
         self._kept = Kept()
         self._kept_file = Kept()
         self._woken = threading.Event()
-        exchanges = Exchanges(library, host.http_engine)
+        self._exchanges = exchanges = Exchanges(library, host.http_engine)
         guard = self.guard
         self.table = abi.Host(
             None,
@@ -137,6 +139,10 @@ class HostTable:
             abi.SleepFunction(guard(None, self._wait)),
             abi.WakeFunction(guard(None, lambda _: self._woken.set())),
         )
+
+    def close(self) -> None:
+        """The run is over."""
+        self._exchanges.close()
 
     def guard(self, fallback: Result, function: Callable[..., Result]) -> Callable[..., Result]:
         """`function` as a callback: an exception goes to `on_failure`, and only if that returns, `fallback` back."""

@@ -25,15 +25,13 @@ from kavachc.interpreter.model_retry import (
 )
 from kavachc.interpreter.model_scheduler import Interrupted, Scheduler, Task
 from kavachc.interpreter.output import Output
-from kavachc.interpreter.scripted_model import Dropped, ModelFailure, ModelReply, Script
+from kavachc.interpreter.provider import Endpoint, endpoint_of, failure_text
+from kavachc.interpreter.replies import Carrier, Dropped, ModelFailure, ModelReply
 from kavachc.interpreter.show import quote, show_duration, show_inside
-from kavachc.interpreter.signals import ProgramStops
 from kavachc.semantics.schema import Schema
 from kavachc.semantics.typed_ast import Agent, ModelSettings
 from kavachc.semantics.types import Type
 
-KEY_VARIABLES = {"Anthropic": "ANTHROPIC_API_KEY", "OpenAi": "OPENAI_API_KEY"}
-UNREACHABLE = "this version of kavachc cannot reach a provider yet: use a test model or a dry run"
 PROMPT_BYTES_PER_TOKEN = 4
 DEFAULT_MODEL = ModelSettings()
 
@@ -41,44 +39,39 @@ AskSteps: TypeAlias = Generator[None, None, Answer]
 
 
 class ModelClient:
-    """`script` is the test model, None without one."""
+    """`carrier` carries requests to the model, None in a dry run."""
 
     def __init__(
         self,
         scheduler: Scheduler,
         ledger: Ledger,
         output: Output,
-        script: Script | None,
-        *,
-        is_dry_run: bool,
+        carrier: Carrier | None,
         journal: Journal | None = None,
     ) -> None:
         self._scheduler = scheduler
         self._journal = journal
         self._output = output
-        self._script = script
-        self._is_dry_run = is_dry_run
+        self._carrier = carrier
         self._admission = Admission(ledger, journal)
-        self._requests_under_way = 0
         self._gates: dict[tuple[str, str | None], Gate] = {}
-        self._start_ns = scheduler.clock.monotonic_ns()
         self._random: Callable[[], int] = SplitMix64() if scheduler.clock.is_virtual else host_random
 
     def ask(self, agent: Agent | None, wanted: Type, schema: Schema, prompt: str) -> AskSteps:
         """One ask, from the check for a key to its end."""
         model = agent.model if agent else DEFAULT_MODEL
-        if self._script is None and not self._is_dry_run:
-            variable = KEY_VARIABLES[model.provider]
-            if not os.environ.get(variable):
-                return Answer("NoKey", variable)
+        endpoint = endpoint_of(model, os.environ)
+        obstacle = self._carrier.obstacle(endpoint) if self._carrier is not None else None
+        if obstacle is not None:
+            return obstacle
         tokens = -(-len(prompt.encode()) // PROMPT_BYTES_PER_TOKEN)
         if model.context_budget is not None and tokens > model.context_budget:
             return Answer("Failed", f"context budget: about {tokens} tokens, budget {model.context_budget}")
-        ask = Ask(model, wanted, schema, prompt)
+        ask = Ask(model, endpoint, wanted, schema, prompt)
         limit = next((limit for limit in agent.limits if limit.capability is None), None) if agent else None
         if agent is None or limit is None:
             return (yield from self._answered(ask))
-        ask.entrant = Entrant(agent, limit, largest_tokens(prompt, model.max_tokens), self._is_dry_run)
+        ask.entrant = Entrant(agent, limit, largest_tokens(prompt, model.max_tokens), self._carrier is None)
         return (yield from self._limited(ask, ask.entrant))
 
     def _limited(self, ask: Ask, entrant: Entrant) -> AskSteps:
@@ -137,18 +130,15 @@ class ModelClient:
 
     def _answered(self, ask: Ask) -> AskSteps:
         """The limit has let it through, and that is durable."""
-        if self._is_dry_run:
+        if self._carrier is None:
             return (yield from self._dry_run(ask))
-        if self._script is None:
-            # The place for a real provider: everything below speaks of requests and replies only.
-            return Answer("Failed", UNREACHABLE)
         task = self._scheduler.current
         timer = self._scheduler.add_timer(
             ask.model.timeout_ns, partial(self._time_is_up, ask, task, len(task.call_offs))
         )
         try:
             with self._scheduler.calling_off(timer.turn_off):
-                answer = yield from self._tries(self._script, ask)
+                answer = yield from self._tries(self._carrier, ask)
         except Interrupted:
             return Answer("Failed", f"no answer within {show_duration(ask.model.timeout_ns)}")
         timer.turn_off()
@@ -166,16 +156,16 @@ class ModelClient:
         self._output.error_line(f"[dry run] ask({quote(ask.prompt)}) -> {show_inside(value, ask.wanted)}")
         return Answer("Answered", encode(value))
 
-    def _tries(self, script: Script, ask: Ask) -> AskSteps:
+    def _tries(self, carrier: Carrier, ask: Ask) -> AskSteps:
         """At most three tries for an answer that fits; each re-ask says what did not (spec 8.4.tries)."""
         note = ""
         answer = ""
         for _ in range(TRIES):
-            reply = yield from self._sends(script, ask, note)
+            reply = yield from self._sends(carrier, ask, note)
             if isinstance(reply, Dropped):
                 return Answer("Failed", "connection dropped")
             if isinstance(reply, ModelFailure):
-                return Answer("Failed", reply.message, reply.status)
+                return Answer("Failed", failure_text(ask.endpoint, reply), reply.status)
             if ask.entrant is not None:
                 ask.entrant.tokens += reply.tokens
             answer = reply.text
@@ -189,19 +179,19 @@ class ModelClient:
                 note = f"\n\nYour last answer did not fit: {misfit}. Answer again with the JSON value only."
         return Answer("InvalidOutput", answer)
 
-    def _sends(self, script: Script, ask: Ask, note: str) -> Generator[None, None, ModelReply]:
+    def _sends(self, carrier: Carrier, ask: Ask, note: str) -> Generator[None, None, ModelReply]:
         """One try: sent again after a wait while the model is busy, at most six sends (spec 8.4.busy)."""
         for wait_s in RETRY_WAITS_S:
-            reply = yield from self._send(script, ask, note)
+            reply = yield from self._send(carrier, ask, note)
             if not is_busy(reply):
                 return reply
             ask.go_on()
             retry_after = reply.retry_after if isinstance(reply, ModelFailure) else ""
             at_least_ns = retry_after_ns(retry_after, self._scheduler.clock.utc_ns())
             yield from self._scheduler.sleep(wait_ns(wait_s, self._random(), at_least_ns))
-        return (yield from self._send(script, ask, note))
+        return (yield from self._send(carrier, ask, note))
 
-    def _send(self, script: Script, ask: Ask, note: str) -> Generator[None, None, ModelReply]:
+    def _send(self, carrier: Carrier, ask: Ask, note: str) -> Generator[None, None, ModelReply]:
         """One request, from the gate to its end (spec 8.4.gate)."""
         ask.go_on()
         gate = self._gate(ask.model)
@@ -218,7 +208,7 @@ class ModelClient:
             gate.end(send, "other")
 
         with self._scheduler.calling_off(abandon):
-            reply = yield from self._reply(script, ask.prompt, note)
+            reply = yield from carrier.reply(ask.endpoint, ask.schema, ask.prompt, ask.prompt + note)
         gate.end(send, ending_of(reply))
         return reply
 
@@ -228,24 +218,6 @@ class ModelClient:
             self._gates[endpoint] = Gate(self._scheduler.wake)
         return self._gates[endpoint]
 
-    def _reply(self, script: Script, prompt: str, note: str) -> Generator[None, None, ModelReply]:
-        """One request to the scripted model, which counts as under way until its reply is taken."""
-        capacity = script.capacity_at(self._scheduler.clock.monotonic_ns() - self._start_ns)
-        if capacity is not None and self._requests_under_way >= capacity:
-            yield from self._scheduler.sleep(0)
-            return ModelFailure(429, "too many requests")
-        scripted = script.next(prompt + note)
-        if scripted is None:
-            raise ProgramStops(f"error: the test model has no reply left for the prompt: {quote(prompt)}", 1)
-        self._requests_under_way += 1
-        with self._scheduler.calling_off(self._request_ended):
-            yield from self._scheduler.sleep(scripted.delay_ns)
-        self._request_ended()
-        return scripted.reply
-
-    def _request_ended(self) -> None:
-        self._requests_under_way -= 1
-
 
 @dataclass(eq=False, slots=True)
 class Ask:
@@ -253,6 +225,7 @@ class Ask:
     request was given up while it was under way, so that it may be billed."""
 
     model: ModelSettings
+    endpoint: Endpoint
     wanted: Type
     schema: Schema
     prompt: str

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Generator
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
 from kavachc.interpreter.clocks import Clock, RealClock, VirtualClock
 from kavachc.interpreter.host import Answer, Outcome, TaskBody
+from kavachc.interpreter.http_model import HttpCarrier
 from kavachc.interpreter.model_client import ModelClient
 from kavachc.interpreter.model_journal import Journal, Refused, Verdict
 from kavachc.interpreter.model_ledger import Ledger, Record
 from kavachc.interpreter.model_scheduler import Scheduler, Task
 from kavachc.interpreter.output import Output
+from kavachc.interpreter.replies import Carrier
+from kavachc.interpreter.scripted_carrier import ScriptedCarrier
 from kavachc.interpreter.scripted_model import ScriptError, load_script
 from kavachc.interpreter.show import show
 from kavachc.interpreter.signals import ProgramStops
@@ -67,20 +71,23 @@ class ModelHost:
             raise ProgramStops(NEEDS_TEST_MODEL, 2)
         self._output = output
         self._report_path = options.report
-        script = None
-        if options.test_model is not None and can_ask:
-            try:
-                script = load_script(options.test_model)
-            except ScriptError as problem:
-                raise ProgramStops(f"error: test model {options.test_model}: {problem}", 2) from None
         clock: Clock = VirtualClock() if options.virtual_time else RealClock()
         self._scheduler = Scheduler(clock, output.flush)
+        self._http = HttpCarrier(self._scheduler)
+        carrier = self._carrier(options, can_ask)
         self._ledger = Ledger(program, clock.monotonic_ns, output.error_line)
         self._journal = self._open_journal(program, options, clock)
-        self._client = ModelClient(
-            self._scheduler, self._ledger, output, script, is_dry_run=options.dry_run, journal=self._journal
-        )
+        self._client = ModelClient(self._scheduler, self._ledger, output, carrier, self._journal)
         self._limit: Limit | None = None
+
+    def _carrier(self, options: RunOptions, can_ask: bool) -> Carrier | None:
+        if options.test_model is None or not can_ask:
+            return None if options.dry_run else self._http
+        try:
+            script = load_script(options.test_model)
+        except ScriptError as problem:
+            raise ProgramStops(f"error: test model {options.test_model}: {problem}", 2) from None
+        return None if options.dry_run else ScriptedCarrier(self._scheduler, script)
 
     def _open_journal(self, program: Program, options: RunOptions, clock: Clock) -> Journal | None:
         """A program without limits has nothing to keep."""
@@ -154,7 +161,8 @@ class ModelHost:
         """Spec 4.main and 7.unwaited."""
         main_task = self._scheduler.spawn(main)
         main_task.is_seen = True
-        self._scheduler.run()
+        with closing(self._http):
+            self._scheduler.run()
         status = 0
         for task in self._scheduler.unseen_failures:
             if not task.is_seen:

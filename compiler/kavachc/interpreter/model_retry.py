@@ -7,7 +7,7 @@ import re
 from datetime import UTC, datetime, timedelta
 
 from kavachc.interpreter.model_gate import Ending
-from kavachc.interpreter.scripted_model import Dropped, ModelAnswer, ModelFailure, ModelReply
+from kavachc.interpreter.replies import Dropped, ModelAnswer, ModelFailure, ModelReply
 
 RETRY_WAITS_S = (1, 2, 4, 8, 8)
 RETRY_AFTER_S_MAX = 60
@@ -47,6 +47,8 @@ def is_busy(reply: ModelReply) -> bool:
             return False
         case Dropped():
             return True
+        case ModelFailure(again="always" | "never"):
+            return reply.again == "always"
         case ModelFailure(status=429):
             return reply.error_code not in SPENT_CODES
         case ModelFailure(status=status):

@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from threading import Event
 
 from kavachc.interpreter.arithmetic import INT_MAX
 from kavachc.interpreter.clocks import Clock
@@ -18,6 +19,8 @@ from kavachc.interpreter.host import Outcome, TaskBody
 from kavachc.interpreter.signals import Fails
 
 CANCELLED = Outcome("cancelled")
+# Python waits no longer at once.
+THREAD_WAIT_S_MAX = 86_400
 
 
 @dataclass(eq=False, slots=True)
@@ -67,6 +70,10 @@ class Scheduler:
         self._timers_made = 0
         self._running: Task | None = None
         self._tasks_alive = 0
+        # The tasks that wait for what another thread does, and what has come from such.
+        self._wait_for_outside: set[Task] = set()
+        self._completions: deque[Callable[[], None]] = deque()
+        self._woken = Event()
 
     @property
     def current(self) -> Task:
@@ -92,6 +99,26 @@ class Scheduler:
             if task.is_interrupted:
                 task.is_interrupted = False
                 raise Interrupted
+
+    def pause_for_outside(self, call_off: Callable[[], object]) -> Generator[None, None, None]:
+        """As `pause`, for what another thread does: it ends with `wake_from_outside`."""
+        task = self.current
+        self._wait_for_outside.add(task)
+
+        def call_off_wait() -> None:
+            self._wait_for_outside.discard(task)
+            call_off()
+
+        yield from self.pause(call_off_wait)
+
+    def wake_from_outside(self, task: Task) -> None:
+        self._wait_for_outside.remove(task)
+        self.wake(task)
+
+    def complete(self, completion: Callable[[], None]) -> None:
+        """Any thread may call it: `completion` is called in the program's, between its rounds."""
+        self._completions.append(completion)
+        self._woken.set()
 
     @contextmanager
     def calling_off(self, call_off: Callable[[], object]) -> Iterator[None]:
@@ -174,11 +201,12 @@ class Scheduler:
         """Runs rounds until every task has ended (spec 7.round)."""
         while self._tasks_alive:
             if not self._ready:
-                self._wait_for_timer()
+                self._wait()
             for _ in range(len(self._ready)):
                 self._take_turn(self._ready.popleft())
             self.round_end()
             self._fire_due()
+            self._take_completions()
 
     def _take_turn(self, task: Task) -> None:
         self._running = task
@@ -205,11 +233,23 @@ class Scheduler:
             call_off()
             self.wake(waiter)
 
-    def _wait_for_timer(self) -> None:
+    def _wait(self) -> None:
+        """For the next timer, or for what comes from outside."""
         self._drop_timers_off()
-        assert self._timers, "no task can wait for itself through others (spec 7.no-deadlock)"
+        moment_ns = self._timers[0].moment_ns if self._timers else None
         self._before_idle()
-        self.clock.wait_until(self._timers[0].moment_ns)
+        if self._wait_for_outside:
+            assert not self.clock.is_virtual
+            remaining_ns = INT_MAX if moment_ns is None else moment_ns - self.clock.monotonic_ns()
+            self._woken.wait(max(0, min(remaining_ns / 1e9, THREAD_WAIT_S_MAX)))
+            return
+        assert moment_ns is not None, "no task can wait for itself through others (spec 7.no-deadlock)"
+        self.clock.wait_until(moment_ns)
+
+    def _take_completions(self) -> None:
+        self._woken.clear()
+        while self._completions:
+            self._completions.popleft()()
 
     def _fire_due(self) -> None:
         """Wakes the tasks whose timers are due. A timer that one of them makes is for a later round."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Generator
+from contextlib import closing
 from ctypes import CDLL, POINTER, byref, c_int64, c_void_p, cast
 from dataclasses import dataclass
 from pathlib import Path
@@ -281,7 +282,8 @@ class NativeHost:
             state_file=self._options.state_file,
             arguments=self._options.arguments,
         )
-        return int(library.kv_run(byref(table), byref(self._callbacks.table), byref(options)))
+        with closing(self._callbacks):
+            return int(library.kv_run(byref(table), byref(self._callbacks.table), byref(options)))
 
 
 def native_host(program: Program, options: RunOptions, output: Output, library: Path) -> NativeHost:

@@ -11,11 +11,12 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
 from kavachc.interpreter.arithmetic import INT_MAX
 from kavachc.interpreter.decode import whole_number
 from kavachc.interpreter.json_text import DEPTH_MAX, Json, NotJson, read_json
+from kavachc.interpreter.replies import DROPPED, ModelAnswer, ModelFailure, ModelReply, Stop
 from kavachc.interpreter.show import DURATION_UNITS
 
 # A file of this size or more, such as one without an end (`/dev/zero`), cannot be read.
@@ -27,7 +28,6 @@ SCRIPT_DEPTH_MAX = DEPTH_MAX + 3
 INPUT_TOKENS = 60
 OUTPUT_TOKENS = 10
 
-Stop = Literal["complete", "refusal", "cut_off"]
 STOP_REASONS: dict[str, Stop] = {
     "end_turn": "complete",
     "stop_sequence": "complete",
@@ -38,37 +38,11 @@ STOP_REASONS: dict[str, Stop] = {
 
 
 @dataclass(frozen=True, slots=True)
-class ModelAnswer:
-    text: str
-    stop: Stop
-    tokens: int
-
-
-@dataclass(frozen=True, slots=True)
-class ModelFailure:
-    """An HTTP status from 400 up. `retry_after` is the header's value as it came."""
-
-    status: int
-    message: str
-    error_code: str = ""
-    retry_after: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Dropped:
-    """The connection closed without an answer."""
-
-
-ModelReply: TypeAlias = ModelAnswer | ModelFailure | Dropped
-
-
-@dataclass(frozen=True, slots=True)
 class WireDetails:
     """What a reply says over HTTP beyond what a program sees of it (`kavachc mock-provider`). `headers` have lower-case
-    names. `message` is None where the reply has none."""
+    names."""
 
     headers: tuple[tuple[str, str], ...] = ()
-    message: str | None = None
     stop_reason: str = "end_turn"
     input_tokens: int = INPUT_TOKENS
     output_tokens: int = OUTPUT_TOKENS
@@ -185,11 +159,12 @@ def _reply(item: Json, path: str) -> ScriptedReply:
 
 def _model_reply(keys: dict[str, Any], kind: str, wire: WireDetails) -> ModelReply:
     if kind == "drop":
-        return Dropped()
+        return DROPPED
     if kind == "status":
         status = keys["status"]
-        message = keys.get("message", f"status {status}")
-        return ModelFailure(status, message, keys.get("error_code", ""), dict(wire.headers).get("retry-after", ""))
+        return ModelFailure(
+            status, keys.get("message"), keys.get("error_code", ""), dict(wire.headers).get("retry-after", "")
+        )
     tokens = min(wire.input_tokens + wire.output_tokens, INT_MAX)
     return ModelAnswer(keys[kind], STOP_REASONS[wire.stop_reason], tokens)
 
@@ -308,7 +283,7 @@ def _is_text(text: str) -> bool:
     return not any("\ud800" <= character <= "\udfff" for character in text)
 
 
-WIRE_KEYS = ("headers", "message", "stop_reason", "input_tokens", "output_tokens")
+WIRE_KEYS = ("headers", "stop_reason", "input_tokens", "output_tokens")
 REPLY_KEYS: dict[str, Callable[[Json, str], Any]] = {
     "answer": _answer,
     "text": _text,

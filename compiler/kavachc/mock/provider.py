@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TextIO
 
-from kavachc.interpreter.scripted_model import Dropped, ModelAnswer, ModelFailure, Script, ScriptedReply
+from kavachc.interpreter.replies import Dropped, ModelAnswer, ModelFailure
+from kavachc.interpreter.scripted_model import Script, ScriptedReply
 from kavachc.interpreter.show import quote
 from kavachc.mock.formats import ANTHROPIC, FORMATS, Asked, ModelText, Refused, WireFormat
 
@@ -113,8 +114,8 @@ class MockProvider:
         match scripted.reply:
             case Dropped():
                 return None
-            case ModelFailure(status=status, error_code=code):
-                return self._error(form, turn, status, wire.message, code, wire.headers)
+            case ModelFailure(status=status, message=message, error_code=code):
+                return self._error(form, turn, status, message, code, wire.headers)
             case ModelAnswer(text=text):
                 said = ModelText(text, wire.stop_reason, wire.input_tokens, wire.output_tokens)
                 body = form.answer(f"mock_{turn.number}", asked.model, said)

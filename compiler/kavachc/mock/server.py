@@ -88,14 +88,14 @@ class Connection(asyncio.Protocol):
             return
         content = self._encoded(turn.reply)
         self._end_turn("answered")
-        self.deliver(turn.reply, content)
+        self.deliver(turn, content)
         if self._machine.our_state is h11.MUST_CLOSE:
             self.transport.close()
         elif self._machine.our_state is h11.DONE:
             self._machine.start_next_cycle()
             self._read_on()
 
-    def deliver(self, _reply: WireReply, content: bytes) -> None:
+    def deliver(self, _turn: Turn, content: bytes) -> None:
         """Writes the whole answer, which is `content`."""
         self.transport.write(content)
 

@@ -1,0 +1,354 @@
+"""The HTTP engine: httpx on one background thread, with up to 256 requests under way.
+
+It reports problems in the words of `ExchangeProblem`, which are the same on every engine, so what httpx, h11 and ssl
+raise is told apart here and nowhere else.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import os
+import socket
+import ssl
+import threading
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from kavachc.bindings.abi import ExchangeProblem
+from kavachc.bindings.exchange import HttpReceiver, HttpRequest
+from kavachc.bindings.http_proxy import UnusableProxy, proxy_for
+
+if TYPE_CHECKING:
+    import httpx
+
+Problem = ExchangeProblem
+STACK_BYTES = 1 << 20
+PIECE_BYTES = 64 << 10
+IDLE_S_MAX = 30.0
+CLOSING_S_MAX = 2.0
+# Where systems keep the authorities that they trust; the first that is there counts.
+SYSTEM_AUTHORITIES = (
+    "/etc/ssl/certs/ca-certificates.crt",
+    "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",
+    "/etc/pki/tls/certs/ca-bundle.crt",
+    "/etc/ssl/ca-bundle.pem",
+    "/etc/ssl/cert.pem",
+)
+# OpenSSL's codes for a certificate of another name, or another address.
+NAME_MISMATCH_CODES = (62, 64)
+UNREACHABLE_ERRNOS = (errno.ENETUNREACH, errno.EHOSTUNREACH, errno.ENETDOWN, errno.EHOSTDOWN, errno.EADDRNOTAVAIL)
+OUR_HEADERS = {"accept": "application/json", "accept-encoding": "gzip", "user-agent": "kavach"}
+
+
+class _Ends(Exception):
+    """Reading ends here, for this reason."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem.name)
+        self.problem = problem
+
+
+@dataclass(eq=False, slots=True)
+class _Sending:
+    """One request under way. `phase` is what it does: it connects, secures the connection, or talks. `reason` is why it
+    was called off. `status` is that of the answer that has begun."""
+
+    request: HttpRequest
+    receiver: HttpReceiver
+    task: asyncio.Task[None] | None = None
+    phase: str = "connect"
+    reason: Problem | None = None
+    status: int = 0
+
+    def call_off(self, reason: Problem) -> None:
+        if self.reason is None and self.task is not None:
+            self.reason = reason
+            self.task.cancel()
+
+
+class HttpClient:
+    """An `HttpEngine`. Its thread begins with the first request and ends with `close`."""
+
+    def __init__(self) -> None:
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
+        self._sendings: dict[HttpReceiver, _Sending] = {}
+        self._clients: dict[tuple[bool, str | None], httpx.AsyncClient] = {}
+
+    def send(self, request: HttpRequest, receiver: HttpReceiver) -> None:
+        if self._loop is None:
+            self._loop = _Loop()
+            self._thread = start_thread(self._run, self._loop)
+        self._loop.call_soon_threadsafe(self._begin, _Sending(request, receiver))
+
+    def abort(self, receiver: HttpReceiver) -> None:
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self._call_off, receiver)
+
+    def close(self) -> None:
+        """Calls off what is under way, and ends the thread."""
+        if self._loop is None or self._thread is None:
+            return
+        with suppress(RuntimeError):  # It has ended already.
+            self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(2 * CLOSING_S_MAX)
+        self._loop = self._thread = None
+
+    # The rest runs on the thread.
+
+    def _run(self, loop: asyncio.AbstractEventLoop) -> None:
+        asyncio.set_event_loop(loop)
+        # What libraries leave behind is not the program's, so nothing is said of it.
+        loop.set_exception_handler(lambda _loop, _problem: None)
+        try:
+            loop.run_forever()
+            loop.run_until_complete(self._wind_up())
+            loop.run_until_complete(loop.shutdown_asyncgens())
+        finally:
+            loop.close()
+
+    async def _wind_up(self) -> None:
+        sendings = list(self._sendings.values())
+        for sending in sendings:
+            sending.call_off(Problem.ABORTED)
+        tasks = [sending.task for sending in sendings if sending.task is not None]
+        if tasks:
+            await asyncio.wait(tasks, timeout=CLOSING_S_MAX)
+        for client in self._clients.values():
+            with suppress(Exception):
+                await asyncio.wait_for(client.aclose(), CLOSING_S_MAX)
+
+    def _begin(self, sending: _Sending) -> None:
+        self._sendings[sending.receiver] = sending
+        sending.task = asyncio.get_running_loop().create_task(self._perform(sending))
+
+    def _call_off(self, receiver: HttpReceiver) -> None:
+        sending = self._sendings.get(receiver)
+        if sending is not None:
+            sending.call_off(Problem.ABORTED)
+
+    async def _perform(self, sending: _Sending) -> None:
+        loop = asyncio.get_running_loop()
+        request = sending.request
+        connecting = loop.call_later(request.connect_limit_ns / 1e9, sending.call_off, Problem.TIMED_OUT)
+        whole = loop.call_later(request.limit_ns / 1e9, sending.call_off, Problem.LATE)
+        problem = Problem.NO_PROBLEM
+        try:
+            await self._converse(sending, connecting.cancel)
+        except _Ends as end:
+            problem = end.problem
+        except asyncio.CancelledError:
+            problem = sending.reason or Problem.ABORTED
+        except Exception as error:
+            problem = sending.reason or problem_of(error, sending.phase)
+        finally:
+            connecting.cancel()
+            whole.cancel()
+            del self._sendings[sending.receiver]
+            sending.receiver.end(sending.status, problem)
+
+    async def _converse(self, sending: _Sending, connected: Callable[[], object]) -> None:
+        client = self._client(sending.request.url)
+        request = client.build_request(
+            sending.request.method,
+            sending.request.url,
+            headers=[(name, value.strip(" \t")) for name, value in sending.request.headers],
+            content=sending.request.body,
+            extensions={"trace": _follow(sending, connected)},
+        )
+        response = await client.send(request, stream=True)
+        try:
+            sending.status = response.status_code
+            for name, value in response.headers.raw:
+                sending.receiver.header(name.decode("latin-1"), value.decode("latin-1"))
+            await _read_body(response, sending.receiver)
+        finally:
+            await response.aclose()
+
+    def _client(self, url: str) -> httpx.AsyncClient:
+        """The client for such a URL; connections are kept by it."""
+        import httpx
+
+        try:
+            proxy = proxy_for(url, os.environ)
+        except UnusableProxy:
+            raise _Ends(Problem.UNREACHABLE) from None
+        is_tls = url[:6].lower() == "https:"
+        if (is_tls, proxy) not in self._clients:
+            self._clients[is_tls, proxy] = httpx.AsyncClient(
+                verify=trusting_context() if is_tls else False,
+                proxy=proxy,
+                trust_env=False,
+                timeout=None,
+                headers=OUR_HEADERS,
+                limits=httpx.Limits(max_connections=None, keepalive_expiry=IDLE_S_MAX),
+            )
+        return self._clients[is_tls, proxy]
+
+
+def _follow(sending: _Sending, connected: Callable[[], object]) -> Callable[[str, dict[str, Any]], Any]:
+    """Tells from httpx's own events how far the request is."""
+
+    async def follow(event: str, details: dict[str, Any]) -> None:
+        if event == "connection.start_tls.started":
+            sending.phase = "secure"
+        elif event.endswith("send_request_headers.started") and details["request"].method != b"CONNECT":
+            sending.phase = "talk"
+            connected()
+
+    return follow
+
+
+async def _read_body(response: httpx.Response, receiver: HttpReceiver) -> None:
+    """Hands the body on, unpacked, in pieces of bounded size."""
+    encoding = response.headers.get("content-encoding", "identity").strip().lower()
+    if encoding == "identity":
+        async for content in response.aiter_raw():
+            _deliver(content, receiver)
+        return
+    if encoding not in ("gzip", "x-gzip"):
+        raise _Ends(Problem.MALFORMED)  # Not what we asked for.
+    unpacker = zlib.decompressobj(16 + zlib.MAX_WBITS)
+    async for content in response.aiter_raw():
+        for piece in _unpacked(unpacker, content):
+            _deliver(piece, receiver)
+    if not unpacker.eof:
+        raise _Ends(Problem.MALFORMED)
+
+
+def _unpacked(unpacker: Any, content: bytes) -> Iterator[bytes]:
+    while content and not unpacker.eof:
+        try:
+            yield unpacker.decompress(content, PIECE_BYTES)
+        except zlib.error:
+            raise _Ends(Problem.MALFORMED) from None
+        content = unpacker.unconsumed_tail
+
+
+def _deliver(content: bytes, receiver: HttpReceiver) -> None:
+    if content and not receiver.body(content):
+        raise _Ends(Problem.ABORTED)
+
+
+def trusting_context() -> ssl.SSLContext:
+    """Trusts the system's authorities, and those in the file that SSL_CERT_FILE names. What cannot be read is left out:
+    a certificate is then not trusted."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    own = ssl.get_default_verify_paths().openssl_cafile
+    system = next((path for path in (*SYSTEM_AUTHORITIES, own) if os.path.exists(path)), None)
+    for path in (system, os.environ.get("SSL_CERT_FILE")):
+        if path:
+            with suppress(OSError, ValueError):
+                context.load_verify_locations(path)
+    return context
+
+
+# What went wrong.
+
+
+def problem_of(error: BaseException, phase: str) -> Problem:
+    """`phase` is how far the request was."""
+    import httpx
+
+    chain = list(_chain(error))
+    if phase == "talk":
+        return _while_talking(chain)
+    for each in chain:
+        if isinstance(each, ssl.SSLCertVerificationError):
+            return Problem.WRONG_NAME if each.verify_code in NAME_MISMATCH_CODES else Problem.UNTRUSTED
+    if any(isinstance(each, httpx.ProxyError) for each in chain):
+        return Problem.UNREACHABLE
+    if phase == "secure":
+        is_tls = any(isinstance(each, ssl.SSLError) and not isinstance(each, ssl.SSLEOFError) for each in chain)
+        return Problem.TLS if is_tls else Problem.DROPPED
+    if any(isinstance(each, socket.gaierror | UnicodeError) for each in chain):
+        return Problem.UNKNOWN_HOST
+    numbers = [each.errno for each in chain if isinstance(each, OSError)]
+    if errno.ECONNREFUSED in numbers:
+        return Problem.REFUSED
+    if errno.ETIMEDOUT in numbers:
+        return Problem.TIMED_OUT
+    return Problem.UNREACHABLE
+
+
+def _while_talking(chain: list[BaseException]) -> Problem:
+    """h11 tells a connection that closed too early from nonsense by its text only."""
+    import httpx
+
+    for each in chain:
+        if isinstance(each, httpx.LocalProtocolError):
+            return Problem.MALFORMED
+        if isinstance(each, httpx.RemoteProtocolError):
+            text = str(each)
+            is_dropped = text.startswith(("Server disconnected", "peer closed connection"))
+            return Problem.DROPPED if is_dropped else Problem.MALFORMED
+        if isinstance(each, httpx.DecodingError | httpx.InvalidURL):
+            return Problem.MALFORMED
+        if isinstance(each, ssl.SSLError) and not isinstance(each, ssl.SSLEOFError):
+            return Problem.TLS
+    return Problem.DROPPED
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    """The exception and all that led to it, those in groups too."""
+    waiting: list[BaseException | None] = [error]
+    seen: set[int] = set()
+    while waiting:
+        each = waiting.pop(0)
+        if each is None or id(each) in seen:
+            continue
+        seen.add(id(each))
+        yield each
+        if isinstance(each, BaseExceptionGroup):
+            waiting.extend(each.exceptions)
+        waiting += [each.__cause__, each.__context__]
+
+
+# Threads.
+
+
+class _Loop(asyncio.SelectorEventLoop):
+    """Looks names up on threads that nobody waits for: a resolver can be silent for a minute, and asyncio's own threads
+    would keep the process from ending."""
+
+    async def getaddrinfo(
+        self, host: Any, port: Any, *, family: int = 0, type: int = 0, proto: int = 0, flags: int = 0
+    ) -> Any:
+        found: asyncio.Future[Any] = self.create_future()
+
+        def look_up() -> None:
+            result: Any = None
+            problem: Exception | None = None
+            try:
+                result = socket.getaddrinfo(host, port, family, type, proto, flags)
+            except Exception as error:
+                problem = error
+            with suppress(RuntimeError):  # The loop is closed.
+                self.call_soon_threadsafe(settle, result, problem)
+
+        def settle(result: Any, problem: Exception | None) -> None:
+            if found.done():
+                return
+            if problem is not None:
+                found.set_exception(problem)
+            else:
+                found.set_result(result)
+
+        start_thread(look_up)
+        return await found
+
+
+def start_thread(function: Callable[..., None], *arguments: Any) -> threading.Thread:
+    """A small one, whatever size threads have here (`interpreter/stack.py`), which ends with the process."""
+    size_before = threading.stack_size()
+    threading.stack_size(STACK_BYTES)
+    try:
+        thread = threading.Thread(target=function, args=arguments, daemon=True)
+        thread.start()
+    finally:
+        threading.stack_size(size_before)
+    return thread

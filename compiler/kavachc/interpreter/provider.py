@@ -1,0 +1,332 @@
+"""The providers' wire formats (spec 8.4.wire): what a request says, and what an answer means. Pure functions; the
+native runtime has the same in provider.zig, byte for byte."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from kavachc.bindings.abi import ExchangeProblem
+from kavachc.bindings.exchange import HttpRequest
+from kavachc.interpreter.arithmetic import INT_MAX
+from kavachc.interpreter.json_text import Json, NotJson, read_json
+from kavachc.interpreter.replies import DROPPED, ModelAnswer, ModelFailure, ModelReply, Stop
+from kavachc.semantics.schema import WRAPPER, Schema
+from kavachc.semantics.typed_ast import ModelSettings
+
+BODY_BYTES_MAX = 16 << 20
+CONNECT_LIMIT_NS = 10_000_000_000
+# Of an answer that is no JSON.
+SHOWN_CHARACTERS_MAX = 80
+SCHEMA_IN_PROMPT = "\n\nAnswer with JSON only, which fits this JSON schema:\n"
+URL = re.compile(
+    r"(?P<scheme>https?)://(?P<authority>(?P<host>\[[^\]/?#@]+\]|(?!\[)[^/?#@:]+)(?::(?P<port>[0-9]*))?)(?P<path>[/?#].*)?",
+    re.IGNORECASE,
+)
+
+ProviderName: TypeAlias = Literal["Anthropic", "OpenAi"]
+KEY_VARIABLES: dict[ProviderName, str] = {"Anthropic": "ANTHROPIC_API_KEY", "OpenAi": "OPENAI_API_KEY"}
+BASE_URL_VARIABLES: dict[ProviderName, str] = {"Anthropic": "ANTHROPIC_BASE_URL", "OpenAi": "OPENAI_BASE_URL"}
+OFFICIAL_URLS: dict[ProviderName, str] = {"Anthropic": "https://api.anthropic.com", "OpenAi": "https://api.openai.com"}
+PATHS: dict[ProviderName, str] = {"Anthropic": "/messages", "OpenAi": "/chat/completions"}
+STOPS: dict[str, Stop] = {
+    "refusal": "refusal",
+    "max_tokens": "cut_off",
+    "model_context_window_exceeded": "cut_off",
+    # OpenAI's words.
+    "content_filter": "refusal",
+    "length": "cut_off",
+}
+ANTHROPIC_STOPS = ("refusal", "max_tokens", "model_context_window_exceeded")
+OPENAI_STOPS = ("content_filter", "length")
+ANTHROPIC_COUNTS = ("input_tokens", "output_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+OPENAI_COUNTS = ("prompt_tokens", "completion_tokens")
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Where a model's requests go. `base_url` is as it was set, or the official one."""
+
+    model: ModelSettings
+    base_url: str
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """What came over HTTP. Header names are in lower case, the first of a name counts."""
+
+    status: int
+    problem: ExchangeProblem
+    body: bytes
+    headers: Mapping[str, str]
+
+
+def endpoint_of(model: ModelSettings, environment: Mapping[str, str]) -> Endpoint:
+    provider = model.provider
+    base_url = model.base_url
+    if base_url is None:
+        base_url = environment.get(BASE_URL_VARIABLES[provider]) or OFFICIAL_URLS[provider]
+        # Python keeps bytes that are not UTF-8 as surrogates, which no String holds.
+        base_url = base_url.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    return Endpoint(model, base_url, environment.get(KEY_VARIABLES[provider], ""))
+
+
+def obstacle(endpoint: Endpoint) -> str | None:
+    """Why no request can be sent, whoever answers it; None when one can."""
+    if not all(" " <= character <= "~" for character in endpoint.key):
+        return f"the key in {KEY_VARIABLES[endpoint.model.provider]} has characters that no key has"
+    if parse_url(endpoint.base_url) is None:
+        return f'the base URL "{endpoint.base_url}" is no http or https URL'
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Url:
+    """`host` has the brackets of an IPv6 address."""
+
+    is_tls: bool
+    host: str
+    port: int
+
+
+def parse_url(text: str) -> Url | None:
+    """None where the text is no such URL, or holds a name and a password."""
+    parts = URL.fullmatch(text)
+    if parts is None or not all("!" <= character <= "~" for character in text):
+        return None
+    is_tls = parts["scheme"].lower() == "https"
+    port = int(parts["port"]) if parts["port"] else 443 if is_tls else 80
+    return Url(is_tls, parts["host"], port) if port < 65_536 else None
+
+
+# The request.
+
+
+def request(endpoint: Endpoint, schema: Schema, prompt: str) -> HttpRequest:
+    provider = endpoint.model.provider
+    base = endpoint.base_url.rstrip("/")
+    version = "" if base.endswith("/v1") else "/v1"
+    return HttpRequest(
+        "POST",
+        base + version + PATHS[provider],
+        _headers(provider, endpoint.key),
+        _body(endpoint.model, schema, prompt).encode(),
+        CONNECT_LIMIT_NS,
+        endpoint.model.timeout_ns,
+    )
+
+
+def _headers(provider: ProviderName, key: str) -> tuple[tuple[str, str], ...]:
+    content_type = ("content-type", "application/json")
+    if provider == "Anthropic":
+        return (("x-api-key", key), ("anthropic-version", "2023-06-01"), content_type)
+    return (("authorization", f"Bearer {key}"), content_type)
+
+
+def _body(model: ModelSettings, schema: Schema, prompt: str) -> str:
+    is_anthropic = model.provider == "Anthropic"
+    content = prompt + SCHEMA_IN_PROMPT + schema.text if schema.way == "prompt" else prompt
+    count = "max_tokens" if is_anthropic else "max_completion_tokens"
+    message = f'{{"role":"user","content":{_string(content)}}}'
+    body = f'{{"model":{_string(model.name)},"{count}":{model.max_tokens},"messages":[{message}]'
+    if schema.way not in ("structured", "wrapped"):
+        return body + "}"
+    if is_anthropic:
+        return body + f',"output_config":{{"format":{{"type":"json_schema","schema":{schema.text}}}}}}}'
+    named = f'{{"name":"answer","schema":{schema.text},"strict":true}}'
+    return body + f',"response_format":{{"type":"json_schema","json_schema":{named}}}}}'
+
+
+ESCAPED = re.compile(r'[\x00-\x1f"\\]')
+SHORT_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\b": "\\b", "\f": "\\f"}
+
+
+def _string(text: str) -> str:
+    """A JSON string with nothing escaped that need not be."""
+    return f'"{ESCAPED.sub(_escape, text)}"'
+
+
+def _escape(found: re.Match[str]) -> str:
+    return SHORT_ESCAPES.get(found[0]) or f"\\u{ord(found[0]):04x}"
+
+
+# The answer.
+
+
+def read(endpoint: Endpoint, schema: Schema, received: Received) -> ModelReply:
+    """The reply. The key is never in it."""
+    problem = received.problem
+    if problem in (ExchangeProblem.DROPPED, ExchangeProblem.ABORTED):
+        return DROPPED
+    if problem != ExchangeProblem.NO_PROBLEM:
+        again: Literal["always", "never"] = "always" if problem == ExchangeProblem.TIMED_OUT else "never"
+        text = _problem_text(endpoint.base_url, problem)
+        return ModelFailure(received.status, text, is_explained=True, again=again)
+    body = received.body
+    if endpoint.key:
+        body = body.replace(endpoint.key.encode(), b"[key]")
+    if 200 <= received.status < 300:
+        return _read_answer(endpoint.model.provider, schema, received.status, body)
+    if 300 <= received.status < 400:
+        location = received.headers.get("location")
+        if location is None:
+            return ModelFailure(received.status)
+        if endpoint.key:
+            location = location.replace(endpoint.key, "[key]")
+        return ModelFailure(received.status, f"the provider redirects to {location}: set base_url to it")
+    return _read_error(received, body)
+
+
+def _problem_text(base_url: str, problem: ExchangeProblem) -> str:
+    url = parse_url(base_url)
+    assert url is not None
+    host, place = url.host, f"{url.host}:{url.port}"
+    return {
+        ExchangeProblem.UNKNOWN_HOST: f"cannot find the host {host}",
+        ExchangeProblem.REFUSED: f"{place} refused the connection",
+        ExchangeProblem.UNREACHABLE: f"cannot reach {place}",
+        ExchangeProblem.UNTRUSTED: (
+            f"the certificate of {host} is not trusted (set SSL_CERT_FILE to the CA that signed it)"
+        ),
+        ExchangeProblem.WRONG_NAME: f"the certificate is not for {host}",
+        ExchangeProblem.TLS: f"TLS with {host} failed",
+        ExchangeProblem.TIMED_OUT: f"no connection to {place} within 10s",
+        ExchangeProblem.LATE: "no answer in time",
+        ExchangeProblem.TOO_LARGE: "the answer is larger than 16 MB",
+        ExchangeProblem.MALFORMED: f"the answer of {place} is not HTTP",
+    }[problem]
+
+
+def _json(body: bytes) -> Json | None:
+    try:
+        return read_json(body.decode())
+    except (UnicodeDecodeError, NotJson):
+        return None
+
+
+def _members(item: Json | None) -> tuple[tuple[str, Json], ...]:
+    """The keys and values of an object, in their order; none of anything else."""
+    return item.value if item is not None and item.kind == "object" else ()
+
+
+def _read_answer(provider: ProviderName, schema: Schema, status: int, body: bytes) -> ModelReply:
+    content = _json(body)
+    if content is None:
+        shown = body[: 4 * SHOWN_CHARACTERS_MAX].decode("utf-8", "replace")[:SHOWN_CHARACTERS_MAX]
+        return ModelFailure(status, f"the provider's answer is not JSON: {shown}")
+    text, stop, tokens = _read_anthropic(content) if provider == "Anthropic" else _read_openai(content)
+    if text is None:
+        if stop == "complete":
+            return ModelFailure(status, "the provider's answer has no text")
+        text = ""
+    if schema.way == "wrapped" and stop == "complete":
+        text = _unwrapped(text)
+    return ModelAnswer(text, stop, tokens)
+
+
+def _unwrapped(text: str) -> str:
+    """The value of an object that has just the field `answer`; anything else as it stands."""
+    try:
+        members = _members(read_json(text))
+    except NotJson:
+        return text
+    return members[0][1].text if len(members) == 1 and members[0][0] == WRAPPER else text
+
+
+def _read_anthropic(content: Json) -> tuple[str | None, Stop, int]:
+    text: str | None = None
+    stop: Stop = "complete"
+    tokens = 0
+    for key, value in _members(content):
+        if key == "content" and value.kind == "array":
+            pieces = (piece for block in value.value for piece in _members(block))
+            text = "".join(part.value for name, part in pieces if name == "text" and part.kind == "string")
+        elif key == "stop_reason":
+            stop = STOPS[value.value] if value.kind == "string" and value.value in ANTHROPIC_STOPS else "complete"
+        elif key == "usage":
+            tokens = _count(value, ANTHROPIC_COUNTS, tokens)
+    return text, stop, tokens
+
+
+def _read_openai(content: Json) -> tuple[str | None, Stop, int]:
+    text: str | None = None
+    stop: Stop = "complete"
+    tokens = 0
+    for key, value in _members(content):
+        if key == "choices" and value.kind == "array":
+            if value.value:
+                text, stop = _read_choice(value.value[0], text, stop)
+        elif key == "usage":
+            tokens = _count(value, OPENAI_COUNTS, tokens)
+    return text, stop, tokens
+
+
+def _read_choice(choice: Json, text: str | None, stop: Stop) -> tuple[str | None, Stop]:
+    refusal: str | None = None
+    for key, value in _members(choice):
+        if key == "message":
+            for name, part in _members(value):
+                if name == "content":
+                    text = part.value if part.kind == "string" else None
+                elif name == "refusal":
+                    refusal = part.value if part.kind == "string" else None
+        elif key == "finish_reason":
+            stop = STOPS[value.value] if value.kind == "string" and value.value in OPENAI_STOPS else "complete"
+    return (text, stop) if refusal is None else (refusal, "refusal")
+
+
+def _count(usage: Json, names: tuple[str, ...], tokens: int) -> int:
+    """`tokens` and those under these names; what is no whole number, or below 0, is none."""
+    for name, value in _members(usage):
+        if name in names and value.kind == "number" and re.fullmatch("[0-9]{1,19}", value.text):
+            count = int(value.text)
+            tokens = min(tokens + count, INT_MAX) if count <= INT_MAX else tokens
+    return tokens
+
+
+def _read_error(received: Received, body: bytes) -> ModelFailure:
+    """`{"error": {"message": …, "code": …, "details": {"error_code": …}}}`, or a text as `error` or `message`."""
+    message: str | None = None
+    code = ""
+    for key, value in _members(_json(body)):
+        if key == "error" and value.kind == "object":
+            message, code = _read_details(value, message, code)
+        elif key in ("error", "message") and value.kind == "string":
+            message = value.value
+    return ModelFailure(received.status, message, code, received.headers.get("retry-after", ""))
+
+
+def _read_details(error: Json, message: str | None, code: str) -> tuple[str | None, str]:
+    for key, value in _members(error):
+        if key == "message":
+            message = value.value if value.kind == "string" else None
+        elif key == "code" and value.kind == "string":
+            code = value.value
+        elif key == "details":
+            for name, part in _members(value):
+                if name == "error_code" and part.kind == "string":
+                    code = part.value
+    return message, code
+
+
+def failure_text(endpoint: Endpoint, failure: ModelFailure) -> str:
+    """What a program is told of a failure: the provider's own words, and what to do in front."""
+    message = failure.message
+    if failure.is_explained:
+        assert message is not None
+        return message
+    variable = KEY_VARIABLES[endpoint.model.provider]
+    name = endpoint.model.name
+    base_url = endpoint.base_url.rstrip("/")
+    known = {
+        401: f"the key in {variable} was refused",
+        403: f"the key in {variable} may not use {name}",
+        404: f'there is no model "{name}" at {base_url}',
+        413: "the prompt is too large",
+    }.get(failure.status)
+    if known is None:
+        return f"HTTP {failure.status}" if message is None else message
+    return known if message is None else f"{known}: {message}"

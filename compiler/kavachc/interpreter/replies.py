@@ -1,0 +1,55 @@
+"""How a model request ends, whoever carried it: the scripted model or HTTP."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
+
+if TYPE_CHECKING:
+    from kavachc.interpreter.host import Answer
+    from kavachc.interpreter.provider import Endpoint
+    from kavachc.semantics.schema import Schema
+
+Stop = Literal["complete", "refusal", "cut_off"]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelAnswer:
+    text: str
+    stop: Stop
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFailure:
+    """An HTTP status other than 2xx (0: no answer came), or an answer that says nothing. `message` is the provider's
+    own, None where it said nothing; `is_explained`: the message is ours, and says all there is to say. `retry_after` is
+    the header's value as it came. `again` is whether another send is worth it."""
+
+    status: int
+    message: str | None = None
+    error_code: str = ""
+    retry_after: str = ""
+    is_explained: bool = False
+    again: Literal["by_status", "always", "never"] = "by_status"
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """The connection closed without an answer."""
+
+
+DROPPED = Dropped()
+
+ModelReply: TypeAlias = ModelAnswer | ModelFailure | Dropped
+
+
+class Carrier(Protocol):
+    """Carries requests to the model and replies back."""
+
+    def obstacle(self, endpoint: Endpoint) -> Answer | None:
+        """How every ask of this endpoint ends before it is looked at, or None."""
+
+    def reply(self, endpoint: Endpoint, schema: Schema, asked: str, prompt: str) -> Generator[None, None, ModelReply]:
+        """One request with `prompt`, which is what the program `asked` or that and a note; waits for its end."""
