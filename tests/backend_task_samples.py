@@ -394,7 +394,8 @@ ok:
   %answer: answer = outcome.value %o
   %kind: int = answer.kind %answer
   %code: int = answer.status %answer
-  show %kind, %code
+  %after: int = answer.retry_after %answer
+  show %kind, %code, %after
   switch %kind [0: answered] failed
 answered:
   %json: string = answer.text %answer

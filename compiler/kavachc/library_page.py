@@ -9,9 +9,10 @@ from collections.abc import Iterator
 from kavachc.diagnostics.diagnostic import DiagnosticBag
 from kavachc.semantics.builtins import BUILTINS, Builtin
 from kavachc.semantics.checker import load_prelude
+from kavachc.semantics.declarations import declare
 from kavachc.semantics.library import library_rows
 from kavachc.semantics.types import ArrayType, MapType, OptionalType, PrimitiveType, Type, variables
-from kavachc.semantics.world import World
+from kavachc.syntax.program_files import ProgramFiles
 
 _HEAD = """\
 # The library
@@ -32,9 +33,7 @@ def library_page() -> str:
 
 def written_in_kavach() -> Iterator[Builtin]:
     """A row for each method of `library.kav`."""
-    prelude = load_prelude()
-    world = World(prelude, DiagnosticBag())
-    world.views[prelude.file] = world
+    world = declare(load_prelude(), ProgramFiles(), DiagnosticBag())
     for function, documentation in library_rows(world):
         owner, *parameters = [(item.name, item.type) for item in function.parameters]
         name = function.name.partition(".")[2]

@@ -189,8 +189,9 @@ typedef struct kv_schema { int32_t way; kv_text_view text; } kv_schema;
  * KV_STRUCTURED: as structured output. KV_WRAPPED: so too, and the answer is the one field `answer` of the object that it
  * describes; the model's text is unwrapped where it is just such an object. KV_IN_PROMPT: at the end of the prompt. */
 typedef enum kv_answer_kind { KV_ANSWERED = 0, KV_NO_KEY = 1, KV_FAILED_ASK = 2, KV_INVALID_OUTPUT = 3, KV_DENIED = 4 } kv_answer_kind;
-typedef struct kv_answer { int64_t kind; int64_t status; kv_string *text; } kv_answer;
-/* text: the answer's JSON, already found to fit `type` | the variable | the message | the last answer | the reason */
+typedef struct kv_answer { int64_t kind; int64_t status; kv_string *text; int64_t retry_after; } kv_answer;
+/* text: the answer's JSON, already found to fit `type` | the variable | the message | the last answer | the reason.
+ * retry_after, where it failed: 1 more than the nanoseconds that the provider asked to be left alone for; else 0 */
 bool kv_limit_commit(kv_answer *out, kv_coroutine self); /* KV_ANSWERED with an empty text: recorded; KV_DENIED: the reason */
 bool kv_ask(int64_t agent, const kv_type *type, const kv_schema *schema, const kv_string *prompt, kv_answer *out, kv_coroutine self);
 void kv_decode(const kv_type *type, const kv_string *json, void *out); /* json that kv_ask answered; the value is owned */

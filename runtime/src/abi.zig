@@ -317,6 +317,8 @@ pub const Answer = extern struct {
     kind: AnswerKind,
     status: i64,
     text: ?*String,
+    /// 1 more than the nanoseconds that the provider asked to be left alone for; 0 where it did not.
+    retry_after: i64 = 0,
 };
 
 // ---- Host, options, program
@@ -409,7 +411,7 @@ comptime {
     check(Model, 64, .{ .base_url = 16, .max_tokens = 32, .context_budget = 40, .timeout_ns = 48, .provider = 56, .reserved = 60 });
     check(Agent, 112, .{ .model = 16, .asks_under_way = 80, .mode = 84, .ai_limit = 88, .reserved = 92, .limits = 96, .limit_count = 104 });
     check(Schema, 24, .{ .text = 8 });
-    check(Answer, 24, .{ .status = 8, .text = 16 });
+    check(Answer, 32, .{ .status = 8, .text = 16, .retry_after = 24 });
     check(Header, 32, .{ .value = 16 });
     check(Exchange, 96, .{ .url = 16, .headers = 32, .header_count = 40, .body = 48, .connect_limit_ns = 64, .limit_ns = 72, .body_bytes_max = 80, .host = 88 });
     check(Host, 128, .{ .write = 8, .is_terminal = 16, .monotonic_ns = 24, .utc_ns = 32, .random = 40, .sleep = 48, .environment = 56, .read_file = 64, .write_file = 72, .exit = 80, .file = 88, .send = 96, .abort = 104, .wait = 112, .wake = 120 });

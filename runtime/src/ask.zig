@@ -56,6 +56,8 @@ const Ask = struct {
     /// The model's time limit, from when the limit has let it through.
     time_limit: scheduler.Timer = .{ .callback = timeIsUp },
     is_late: bool = false,
+    /// Of the failure with which it ends; as in `abi.Answer`.
+    retry_after: i64 = 0,
     /// It ends while a request is under way, which may be billed.
     is_abandoned: bool = false,
     /// The prompt of a re-ask; empty in the first try.
@@ -379,9 +381,9 @@ fn takeReply(ask: *Ask, reply: transport.Reply) Progress {
             };
         },
         .failure => |failure| {
-            if (retry.isBusy(failure) and ask.waits_made < retry.wait_count_max) {
-                return sendLater(ask, failure.retry_after);
-            }
+            const retry_after_ns = retry.afterNs(failure.retry_after orelse "", scheduler.nowUtc());
+            if (retry.isBusy(failure) and ask.waits_made < retry.wait_count_max) return sendLater(ask, retry_after_ns);
+            if (retry_after_ns) |duration_ns| ask.retry_after = duration_ns +| 1;
             return end(ask, .failed, failure.status, failureText(ask, failure));
         },
         .dropped => {
@@ -398,9 +400,9 @@ fn failureText(ask: *const Ask, failure: transport.Failure) *abi.String {
     return string.create(message.items);
 }
 
-fn sendLater(ask: *Ask, retry_after: ?[]const u8) Progress {
+fn sendLater(ask: *Ask, retry_after_ns: ?i64) Progress {
     if (ask.is_late) return endLate(ask);
-    const wait_ns = retry.waitNs(ask.waits_made, retry.nextRandom(), retry.afterNs(retry_after orelse "", scheduler.nowUtc()));
+    const wait_ns = retry.waitNs(ask.waits_made, retry.nextRandom(), retry_after_ns orelse 0);
     ask.waits_made += 1;
     ask.step = .before_send;
     scheduler.addTimer(&ask.timer, scheduler.nowMonotonic() +| wait_ns);
@@ -447,7 +449,7 @@ fn answerDryRun(ask: *Ask) Progress {
 
 /// The text is the caller's from here on.
 fn end(ask: *Ask, kind: abi.AnswerKind, status: i64, answer: *abi.String) Progress {
-    ask.out.* = .{ .kind = kind, .status = status, .text = answer };
+    ask.out.* = .{ .kind = kind, .status = status, .text = answer, .retry_after = ask.retry_after };
     destroy(ask);
     return .ended;
 }

@@ -11,7 +11,7 @@ const assert = std.debug.assert;
 pub const wait_count_max = 5;
 
 const wait_max_ns = 8 * std.time.ns_per_s;
-const retry_after_max_s = 60;
+const retry_after_max_ns = 60 * std.time.ns_per_s;
 
 /// The generator of virtual time: a run in virtual time is the same each time.
 var virtual_state: u64 = 0;
@@ -58,28 +58,28 @@ pub fn splitMix64(state: *u64) u64 {
 
 /// The wait before the next send, when `waits_before` have passed in this try. It lies between half and all of 1, 2, 4
 /// and then 8 seconds, so that requests turned away together do not come back together.
-pub fn waitNs(waits_before: u64, random: u64, at_least_ns: u64) i64 {
+pub fn waitNs(waits_before: u64, random: u64, retry_after_ns: i64) i64 {
     const whole_ns: u64 = if (waits_before >= 3) wait_max_ns else @as(u64, std.time.ns_per_s) << @intCast(waits_before);
     const half_ns = whole_ns / 2;
     const wait_ns = half_ns + random % (half_ns + 1);
     assert(wait_ns >= half_ns and wait_ns <= whole_ns);
-    return @intCast(@max(wait_ns, at_least_ns));
+    return @max(@as(i64, @intCast(wait_ns)), @min(retry_after_ns, retry_after_max_ns));
 }
 
-/// How long a `Retry-After` header asks for, whole seconds or a date: at most 60 s; 0 for anything else, which is ignored.
-pub fn afterNs(header: []const u8, utc_ns: i64) u64 {
+/// How long a `Retry-After` header asks for, whole seconds or a date; null for anything else, and for what is past.
+pub fn afterNs(header: []const u8, utc_ns: i64) ?i64 {
     const wanted = std.mem.trim(u8, header, " \t");
     if (http_date.parse(wanted)) |moment_s| {
         const after_ns = moment_s *| std.time.ns_per_s -| utc_ns;
-        return @intCast(std.math.clamp(after_ns, 0, retry_after_max_s * std.time.ns_per_s));
+        return if (after_ns < 0) null else after_ns;
     }
-    if (wanted.len == 0) return 0;
-    var seconds: u64 = 0;
+    if (wanted.len == 0) return null;
+    var seconds: i64 = 0;
     for (wanted) |digit| {
-        if (!std.ascii.isDigit(digit)) return 0;
-        seconds = @min(retry_after_max_s, seconds * 10 + (digit - '0'));
+        if (!std.ascii.isDigit(digit)) return null;
+        seconds = seconds *| 10 +| (digit - '0');
     }
-    return seconds * std.time.ns_per_s;
+    return seconds *| std.time.ns_per_s;
 }
 
 const testing = std.testing;
@@ -97,19 +97,21 @@ test "every wait lies between half and all of its length" {
 
 test "Retry-After raises a wait, and nonsense does nothing" {
     const second = std.time.ns_per_s;
-    const cases = [_]struct { []const u8, u64 }{
-        .{ "3", 3 * second },                              .{ " 60 ", 60 * second },
-        .{ "31536000", 60 * second },                      .{ "99999999999999999999999999", 60 * second },
-        .{ "0", 0 },                                       .{ "-1", 0 },
-        .{ "", 0 },                                        .{ "1e999", 0 },
-        .{ "1.5", 0 },                                     .{ "+5", 0 },
-        .{ "Sun, 06 Nov 1994 08:49:37 GMT", 9 * second },  .{ "Sun, 06 Nov 1994 08:50:29 GMT", 60 * second },
-        .{ "\tSun, 06 Nov 1994 08:49:28 GMT", 0 },         .{ "Sat, 05 Nov 1994 08:49:37 GMT", 0 },
-        .{ "Fri, 31 Dec 9999 23:59:59 GMT", 60 * second }, .{ "Mon, 01 Jan 0001 00:00:00 GMT", 0 },
+    const largest = std.math.maxInt(i64);
+    const cases = [_]struct { []const u8, ?i64 }{
+        .{ "3", 3 * second },                                                           .{ " 60 ", 60 * second },
+        .{ "31536000", 31536000 * second },                                             .{ "99999999999999999999999999", largest },
+        .{ "0", 0 },                                                                    .{ "-1", null },
+        .{ "", null },                                                                  .{ "1e999", null },
+        .{ "1.5", null },                                                               .{ "+5", null },
+        .{ "Sun, 06 Nov 1994 08:49:37 GMT", 9 * second },                               .{ "Sun, 06 Nov 1994 08:49:28 GMT", 0 },
+        .{ "\tSat, 05 Nov 1994 08:49:37 GMT", null },                                   .{ "Mon, 01 Jan 0001 00:00:00 GMT", null },
+        .{ "Fri, 31 Dec 9999 23:59:59 GMT", largest - 784_111_768 * @as(i64, second) },
     };
     for (cases) |case| try testing.expectEqual(case[1], afterNs(case[0], 784_111_768 * second));
     try testing.expectEqual(8 * second, waitNs(9, 4 * second, 3 * second));
     try testing.expectEqual(3 * second, waitNs(0, second / 2, 3 * second));
+    try testing.expectEqual(60 * second, waitNs(0, second / 2, largest));
 }
 
 test "each status from 400 to 599" {

@@ -117,7 +117,7 @@ class Layouts:
         if isinstance(type, Outcome):
             return self._outcome(type)
         if type == ANSWER:
-            return self._define("%answer", ["i64", "i64", "ptr"])
+            return self._define("%answer", ["i64", "i64", "ptr", "i64"])
         if isinstance(type, Scalar):
             return _SCALAR_TYPES.get(type, "i64")
         if isinstance(type, Named):

@@ -145,12 +145,11 @@ class Descriptors:
         offsets = self._layouts.aggregate(type).offsets
         rows: list[str] = []
         for number, variant in enumerate(declared.variants):
-            places = tuple(
-                offsets[self._layouts.member_of_variant(type, number, field)] for field in range(len(variant.fields))
-            )
-            fields = self._fields(variant.fields, places, f"{type}.{variant.name}")
+            shown = tuple(field for field in variant.fields if not field.is_hidden)
+            places = tuple(offsets[self._layouts.member_of_variant(type, number, at)] for at in range(len(shown)))
+            fields = self._fields(shown, places, f"{type}.{variant.name}")
             rows.append(
-                f"{_VARIANT} {{ {self._text(variant.name)}, ptr {fields}, i64 {len(variant.fields)}, "
+                f"{_VARIANT} {{ {self._text(variant.name)}, ptr {fields}, i64 {len(shown)}, "
                 f"{self._text(variant.documentation)} }}"
             )
         return self._table(f"variants.{type}", _VARIANT, rows)

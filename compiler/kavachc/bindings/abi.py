@@ -269,7 +269,7 @@ class Schema(Structure):
 
 
 class Answer(Structure):
-    _fields_ = (("kind", c_int64), ("status", c_int64), ("text", POINTER(String)))
+    _fields_ = (("kind", c_int64), ("status", c_int64), ("text", POINTER(String)), ("retry_after", c_int64))
 
 
 # ---- The host, the options, the program

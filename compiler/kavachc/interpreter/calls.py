@@ -215,5 +215,7 @@ def _ask(evaluator: Evaluator, agent: typed.Agent | None, wanted: Type, prompt: 
     answer = yield from evaluator.host.ask(agent, wanted, answer_schema(wanted), prompt)
     if answer.kind == "Answered":
         return decode(answer.text, wanted)
-    details = (answer.status, answer.text) if answer.kind == "Failed" else (answer.text,)
-    raise Fails(variant(evaluator.program.ai_error, answer.kind, *details))
+    ai_error = evaluator.program.ai_error
+    if answer.kind == "Failed":
+        raise Fails(variant(ai_error, "Failed", answer.status, answer.text, hidden=(answer.retry_after,)))
+    raise Fails(variant(ai_error, answer.kind, answer.text))

@@ -35,11 +35,13 @@ class Outcome:
 @dataclass(frozen=True, slots=True)
 class Answer:
     """How an ask ended. `kind` names the variant of AiError, or says that it was answered; `text` is the answer's
-    JSON (the bare text where a String was asked for), or the error's variable, message, last answer or reason."""
+    JSON (the bare text where a String was asked for), or the error's variable, message, last answer or reason.
+    `retry_after` is the hidden field of `Failed`."""
 
     kind: Literal["Answered", "NoKey", "Failed", "InvalidOutput", "Denied"]
     text: str
     status: int = 0
+    retry_after: int = 0
 
 
 class Host(Protocol):

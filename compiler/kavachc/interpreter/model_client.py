@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TypeAlias
 
+from kavachc.interpreter.arithmetic import INT_MAX
 from kavachc.interpreter.decode import Misfit, encode, fitting_json, sample_value
 from kavachc.interpreter.host import Answer
 from kavachc.interpreter.model_admission import TRIES, Admission, Entrant, largest_tokens
@@ -165,7 +166,9 @@ class ModelClient:
             if isinstance(reply, Dropped):
                 return Answer("Failed", "connection dropped")
             if isinstance(reply, ModelFailure):
-                return Answer("Failed", failure_text(ask.endpoint, reply), reply.status)
+                after_ns = self._retry_after_ns(reply)
+                retry_after = 0 if after_ns is None else min(after_ns + 1, INT_MAX)
+                return Answer("Failed", failure_text(ask.endpoint, reply), reply.status, retry_after)
             if ask.entrant is not None:
                 ask.entrant.tokens += reply.tokens
             answer = reply.text
@@ -186,10 +189,13 @@ class ModelClient:
             if not is_busy(reply):
                 return reply
             ask.go_on()
-            retry_after = reply.retry_after if isinstance(reply, ModelFailure) else ""
-            at_least_ns = retry_after_ns(retry_after, self._scheduler.clock.utc_ns())
-            yield from self._scheduler.sleep(wait_ns(wait_s, self._random(), at_least_ns))
+            yield from self._scheduler.sleep(wait_ns(wait_s, self._random(), self._retry_after_ns(reply)))
         return (yield from self._send(carrier, ask, note))
+
+    def _retry_after_ns(self, reply: ModelReply) -> int | None:
+        if not isinstance(reply, ModelFailure):
+            return None
+        return retry_after_ns(reply.retry_after, self._scheduler.clock.utc_ns())
 
     def _send(self, carrier: Carrier, ask: Ask, note: str) -> Generator[None, None, ModelReply]:
         """One request, from the gate to its end (spec 8.4.gate)."""

@@ -6,13 +6,14 @@ import os
 import re
 from datetime import UTC, datetime, timedelta
 
+from kavachc.interpreter.arithmetic import INT_MAX
 from kavachc.interpreter.model_gate import Ending
 from kavachc.interpreter.replies import Dropped, ModelAnswer, ModelFailure, ModelReply
 
 RETRY_WAITS_S = (1, 2, 4, 8, 8)
-RETRY_AFTER_S_MAX = 60
 SPENT_CODES = ("enforced_spend_limit_reached", "insufficient_quota")
 SECOND_NS = 1_000_000_000
+RETRY_AFTER_NS_MAX = 60 * SECOND_NS
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 # RFC 9110, IMF-fixdate: `Sun, 06 Nov 1994 08:49:37 GMT`.
 HTTP_DATE = re.compile(
@@ -63,24 +64,23 @@ def ending_of(reply: ModelReply) -> Ending:
     return "turned_away" if turned_away else "other"
 
 
-def wait_ns(wait_s: int, random: int, at_least_ns: int) -> int:
-    """The wait before another send: between half and all of `wait_s`, and no less than what was asked for."""
+def wait_ns(wait_s: int, random: int, after_ns: int | None) -> int:
+    """The wait before another send: between half and all of `wait_s`, and up to 60 s no less than was asked for."""
     half_ns = wait_s * SECOND_NS // 2
-    return max(half_ns + random % (half_ns + 1), at_least_ns)
+    return max(half_ns + random % (half_ns + 1), min(after_ns or 0, RETRY_AFTER_NS_MAX))
 
 
-def retry_after_ns(header: str, utc_ns: int) -> int:
-    """How long a `Retry-After` header asks for, whole seconds or a date: at most 60 s; 0 for anything else, which is
-    ignored."""
+def retry_after_ns(header: str, utc_ns: int) -> int | None:
+    """How long a `Retry-After` header asks for, whole seconds or a date; None for anything else, and for the past."""
     wanted = header.strip(" \t")
     moment_s = http_date_s(wanted)
     if moment_s is not None:
-        return min(max(moment_s * SECOND_NS - utc_ns, 0), RETRY_AFTER_S_MAX * SECOND_NS)
+        after_ns = min(moment_s * SECOND_NS, INT_MAX) - utc_ns
+        return None if after_ns < 0 else after_ns
     if not re.fullmatch("[0-9]+", wanted):
-        return 0
+        return None
     significant = wanted.lstrip("0")
-    seconds = RETRY_AFTER_S_MAX if len(significant) > 2 else min(int(significant or "0"), RETRY_AFTER_S_MAX)
-    return seconds * SECOND_NS
+    return INT_MAX if len(significant) > 12 else min(int(significant or "0") * SECOND_NS, INT_MAX)
 
 
 def http_date_s(text: str) -> int | None:

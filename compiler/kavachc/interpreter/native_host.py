@@ -240,7 +240,7 @@ class NativeHost:
         self._release_string(string)  # The runtime holds a count of its own while it asks.
         if not has_ended:
             yield
-        return Answer(ANSWER_KINDS[answer.kind], self._taken(answer.text), answer.status)
+        return Answer(ANSWER_KINDS[answer.kind], self._taken(answer.text), answer.status, answer.retry_after)
 
     # Strings of the runtime.
 

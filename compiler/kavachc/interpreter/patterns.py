@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import repeat
 
 from kavachc.interpreter.frames import Frame
-from kavachc.interpreter.values import ABSENT, ArrayValue, RecordValue, Value, VariantValue
+from kavachc.interpreter.values import ABSENT, ArrayValue, Value, VariantValue
 from kavachc.semantics import typed_ast as typed
 
 
@@ -21,9 +21,11 @@ def matches(pattern: typed.Pattern, value: Value, frame: Frame) -> bool:
         case typed.RangePattern():
             return pattern.start <= value < pattern.end or (pattern.inclusive and value == pattern.end)
         case typed.VariantPattern():
-            return value.variant == pattern.variant and _fields_match(pattern.fields, value, frame)
+            if value.variant != pattern.variant:
+                return False
+            return all(matches(part, value.part(index), frame) for index, part in pattern.fields)
         case typed.RecordPattern():
-            return _fields_match(pattern.fields, value, frame)
+            return all(matches(part, value.fields[index], frame) for index, part in pattern.fields)
         case typed.NonePattern():
             return value is ABSENT
         case typed.PresentPattern():
@@ -37,12 +39,6 @@ def matches(pattern: typed.Pattern, value: Value, frame: Frame) -> bool:
             return held is pattern.held and matches(pattern.inner, value, frame)
         case typed.OrPattern():
             return any(matches(alternative, value, frame) for alternative in pattern.alternatives)
-
-
-def _fields_match(
-    fields: tuple[tuple[int, typed.Pattern], ...], value: RecordValue | VariantValue, frame: Frame
-) -> bool:
-    return all(matches(pattern, value.fields[index], frame) for index, pattern in fields)
 
 
 def _array_matches(pattern: typed.ArrayPattern, value: ArrayValue, frame: Frame) -> bool:

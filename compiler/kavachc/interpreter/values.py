@@ -101,13 +101,23 @@ class RecordValue:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class VariantValue:
+    """`hidden` are the fields that only the library sees; without, each is 0."""
+
     sum: SumType
     variant: int
     fields: tuple[Value, ...] = ()
+    hidden: tuple[Value, ...] = ()
 
     @property
     def name(self) -> str:
         return self.sum.variants[self.variant].name
+
+    def part(self, index: int) -> Value:
+        """A field, or a hidden one after them."""
+        count = len(self.fields)
+        if index < count:
+            return self.fields[index]
+        return self.hidden[index - count] if self.hidden else 0
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -160,8 +170,8 @@ class AgentHandle:
     capabilities: tuple[CapabilityValue | LimitedCapability, ...]
 
 
-def variant(sum_type: SumType, name: str, *fields: Value) -> VariantValue:
+def variant(sum_type: SumType, name: str, *fields: Value, hidden: tuple[Value, ...] = ()) -> VariantValue:
     """The variant `name` of a sum of the prelude."""
     index = sum_type.variant_index(name)
     assert index is not None, f"{sum_type} has no variant {name}"
-    return VariantValue(sum_type, index, fields)
+    return VariantValue(sum_type, index, fields, hidden)

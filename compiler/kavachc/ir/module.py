@@ -110,9 +110,13 @@ class Function:
 
 @dataclass(frozen=True, slots=True)
 class Field:
+    """A hidden field is in no descriptor: it is not shown and not compared. It stands after the others, and is not
+    counted."""
+
     name: str
     type: IrType
     documentation: str | None
+    is_hidden: bool = False
 
 
 def shown_name(name: str) -> str:

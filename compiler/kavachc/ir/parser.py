@@ -87,8 +87,12 @@ def _names(cursor: Cursor) -> list[str]:
 
 def _field(cursor: Cursor) -> Field:
     name = cursor.name()
-    cursor.expect(":")
-    return Field(name, cursor.type(), cursor.documentation())
+    is_hidden = name == "hidden" and not cursor.accept(":")
+    if is_hidden:
+        name = cursor.name()
+    if is_hidden or name != "hidden":
+        cursor.expect(":")
+    return Field(name, cursor.type(), cursor.documentation(), is_hidden)
 
 
 def _record(cursor: Cursor) -> Record:

@@ -70,7 +70,8 @@ def _body(head: str, lines: list[str]) -> str:
 
 
 def _field(field: Field) -> str:
-    return f"{name_text(field.name)}: {field.type}{_documentation(field.documentation)}"
+    hidden = "hidden " if field.is_hidden else ""
+    return f"{hidden}{name_text(field.name)}: {field.type}{_documentation(field.documentation)}"
 
 
 def _record(record: Record) -> str:

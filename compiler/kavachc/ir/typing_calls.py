@@ -279,6 +279,7 @@ CALL_RULES: dict[str, Rule] = {
     "answer.kind": fixed(INT, ANSWER),
     "answer.status": fixed(INT, ANSWER),
     "answer.text": fixed(STRING, ANSWER),
+    "answer.retry_after": fixed(INT, ANSWER),
     "decode": _decode,
     "jump": fixed(None),
     "branch": fixed(None, BOOL),

@@ -26,6 +26,7 @@ def perform_ask(
     state.release_to(mark)
     answer = settle(state, outcome, True, None)
     kind, status = build.emit("answer.kind", answer), build.emit("answer.status", answer)
+    retry_after = build.emit("answer.retry_after", answer)
     text = build.emit("answer.text", answer)
     answered, failed = build.new_block("answered"), build.new_block("ask.failed")
     ai_error = state.program.source.ai_error
@@ -35,7 +36,8 @@ def perform_ask(
     build.switch(kind, ways[:-1], ways[-1][1])
     for number, block in ways[1:]:
         state.start(block)
-        build.local_set(error, _error(state, ai_error, _FAILURES[number], status, text))
+        fields = [status, text, retry_after] if _FAILURES[number] == "Failed" else [text]
+        build.local_set(error, _error(state, ai_error, _FAILURES[number], fields))
         build.jump(failed)
     state.start(failed)
     fails(build.local_take(error))
@@ -45,9 +47,7 @@ def perform_ask(
     return value
 
 
-def _error(state: FunctionLowering, ai_error: types.SumType, name: str, status: Value, text: Value) -> Value:
-    """The variant `name`, which holds the owned `text`, and the status where it has one."""
+def _error(state: FunctionLowering, ai_error: types.SumType, name: str, fields: list[Value]) -> Value:
     variant = ai_error.variant_index(name)
     assert variant is not None, f"AiError has no {name}"
-    fields = [status if field.type == types.INT else text for field in ai_error.variants[variant].fields]
     return state.build.variant_make(Named(ai_error.name), variant, fields)

@@ -93,7 +93,8 @@ def _variant(state: FunctionLowering, node: typed.VariantMake) -> Value:
     mark = state.mark()
     fields = _fields_in_order(state, node.fields)
     state.forget_to(mark)
-    return state.build.variant_make(lower_type(node.type), node.variant, fields)
+    hidden = [state.build.int_const(0) for _ in node.sum.variants[node.variant].hidden]
+    return state.build.variant_make(lower_type(node.type), node.variant, [*fields, *hidden])
 
 
 def _record_update(state: FunctionLowering, node: typed.RecordUpdate) -> Value:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from kavachc.ir import module as ir
 from kavachc.ir import types as ir_types
 from kavachc.ir.types import IrType
@@ -101,8 +103,13 @@ def _add_record(record: types.RecordType, module: ir.Module) -> None:
 
 def _add_sum(sum_: types.SumType, module: ir.Module) -> None:
     name = str(sum_)
-    variants = tuple(ir.Variant(item.name, _fields(sum_, item.fields), item.documentation) for item in sum_.variants)
+    variants = tuple(ir.Variant(item.name, _all_fields(sum_, item), item.documentation) for item in sum_.variants)
     module.sums[name] = ir.Sum(name, variants, sum_.documentation)
+
+
+def _all_fields(sum_: types.SumType, variant: types.VariantInfo) -> tuple[ir.Field, ...]:
+    hidden = tuple(replace(item, is_hidden=True) for item in _fields(sum_, variant.hidden))
+    return _fields(sum_, variant.fields) + hidden
 
 
 def _method(method: types.CapabilityMethod) -> ir.Method:

@@ -170,7 +170,11 @@ def _check_method_call(body: Body, node: ast.Call, callee: ast.FieldAccess, want
             help_text = f"call what it holds: `({single_spaced(callee.span.text)})(…)`" if is_function else None
             body.report(codes.NOT_CALLABLE, callee.span, what=what, help=help_text)
             return wrong_call(body, node)
-        return _report_no_method(body, node, callee, type_, list(methods))
+        function = library_method(body.world, type_, name)
+        if function is not None:
+            return _call_function(body, node, function, target, wanted)
+        known = [*methods, *library_method_names(body.world, type_)]
+        return _report_no_method(body, node, callee, type_, known)
     if isinstance(type_, CapabilityType | AgentType):
         refuse_type_arguments(body, node.type_arguments, callee.name)
     if isinstance(type_, CapabilityType):

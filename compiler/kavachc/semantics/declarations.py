@@ -221,10 +221,16 @@ class Declarations:
         for index, variant in enumerate(declaration.variants):
             self.unique(item.name for item in variant.fields)
             title = f"{sum_.name}.{variant.name.text}"
-            fields = tuple(self._fields(sum_, title, index, variant.fields))
-            variants.append(VariantInfo(variant.name.text, fields, variant.documentation, variant.name.span))
+            fields = self._fields(sum_, title, index, variant.fields)
+            shown = tuple(item for item in fields if not self._is_hidden(item))
+            hidden = tuple(item for item in fields if self._is_hidden(item))
+            variants.append(VariantInfo(variant.name.text, shown, variant.documentation, variant.name.span, hidden))
         sum_.variants = variants
         self._fill_methods(sum_, declaration.methods)
+
+    def _is_hidden(self, info: FieldInfo) -> bool:
+        """In the prelude, by its name."""
+        return info.name.startswith("_") and info.span.file is self.world.prelude_file
 
     def _fill_methods(self, owner: RecordType | SumType, methods: Sequence[ast.Function]) -> None:
         known = self.world.methods.setdefault(owner, {})

@@ -108,7 +108,9 @@ def _shapes(pattern: typed.Pattern) -> list[Shape]:
         case typed.RangePattern():
             return [Shape(Interval(pattern.start, pattern.end if pattern.inclusive else pattern.end - 1))]
         case typed.VariantPattern():
-            return _with_fields(pattern.variant, len(pattern.sum.variants[pattern.variant].fields), pattern.fields)
+            count = len(pattern.sum.variants[pattern.variant].fields)
+            # Whatever stands for a hidden field, the library's own patterns fit it.
+            return _with_fields(pattern.variant, count, [item for item in pattern.fields if item[0] < count])
         case typed.RecordPattern():
             return _with_fields("record", len(pattern.record.fields), pattern.fields)
         case typed.NonePattern():

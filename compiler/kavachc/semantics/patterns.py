@@ -220,7 +220,8 @@ def _check_constructor(body: Body, node: ast.ConstructorPattern, subject: Type) 
         if not _fits_or_held(body, node.span, found, subject):
             return _bind_all(body, node)
         variant = found.variants[index]
-        fields = _check_fields(body, node, f"{found.name}.{variant.name}", variant.fields)
+        known = variant.fields + variant.hidden if body.world.is_of_library(node.span) else variant.fields
+        fields = _check_fields(body, node, f"{found.name}.{variant.name}", known)
         pattern = typed.VariantPattern(node.span, found, index, fields)
     elif isinstance(found, RecordType) and len(names) == 1:
         if not _fits_or_held(body, node.span, found, subject):

@@ -177,10 +177,14 @@ class RecordType:
 
 @dataclass(frozen=True, slots=True)
 class VariantInfo:
+    """`hidden` are fields after the others that only the library knows: they are not shown, compared or given, and are
+    0 where the runtime did not set them (spec 8.4.error-methods)."""
+
     name: str
     fields: tuple[FieldInfo, ...]
     documentation: str | None
     span: Span
+    hidden: tuple[FieldInfo, ...] = ()
 
 
 @dataclass(eq=False, slots=True)

@@ -171,6 +171,14 @@ class World:
     shapes: dict[tuple[int, bool], FunctionShape] = field(default_factory=dict)
     valued: dict[FunctionShape, list[Function]] = field(default_factory=dict)
 
+    @property
+    def prelude_file(self) -> SourceFile:
+        return next(iter(self.views))
+
+    def is_of_library(self, span: Span) -> bool:
+        """Whether it is written in `library.kav`."""
+        return self.library.view is not None and span.file is self.library.view.module.file
+
     def view(self, module: ast.Module) -> World:
         """A new view, which knows the names that this one does."""
         made = replace(

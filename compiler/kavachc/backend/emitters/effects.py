@@ -173,5 +173,6 @@ EMITTERS: dict[str, Emitter] = {
     "answer.kind": _answer_part(0, INT),
     "answer.status": _answer_part(1, INT),
     "answer.text": _answer_part(2, STRING),
+    "answer.retry_after": _answer_part(3, INT),
     "decode": _decode,
 }
