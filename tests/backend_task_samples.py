@@ -437,12 +437,12 @@ _ASK_MAIN = """
 """
 ASK_DRY = IrProgram(
     main_of(_ASK_MAIN, _ASK),
-    '0 0\nVerdict(guilty: true, years: 1, words: ["text"])\ntrue true\n',
+    '0 0 0\nVerdict(guilty: true, years: 1, words: ["text"])\ntrue true\n',
     '[dry run] ask("guilty?") -> Verdict(guilty: true, years: 1, words: ["text"])\n[dry run] ask("guilty?") -> true\n',
     environment={"KAVACH_DRY_RUN": "1", **VIRTUAL},
 )
 ASK_SCRIPTED = IrProgram(
     main_of(_ASK_MAIN, _ASK),
-    '0 0\nVerdict(guilty: false, years: 0, words: ["a", "b"])\nfalse false\n',
+    '0 0 0\nVerdict(guilty: false, years: 0, words: ["a", "b"])\nfalse false\n',
     environment={"KAVACH_TEST_MODEL": str(Path(__file__).parent / "backend_model.json"), **VIRTUAL},
 )
