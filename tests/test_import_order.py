@@ -28,7 +28,19 @@ ORDER: dict[str, set[str]] = {
     "backend": LEAVES | {"ir", "bindings"},
 }
 # These see everything: the pipeline and what stands on it.
-TOP = {"driver", "cli", "streams", "engines", "conform", "golden", "dump", "library_page", "__init__"}
+TOP = {
+    "driver",
+    "cli",
+    "streams",
+    "engines",
+    "conform",
+    "golden",
+    "dump",
+    "testing",
+    "processes",
+    "library_page",
+    "__init__",
+}
 
 
 def imported_parts(path: Path) -> set[str]:

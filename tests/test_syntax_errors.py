@@ -60,7 +60,6 @@ def test_one_mistake_one_message_in_the_readers_words(text: str, message: str) -
 @pytest.mark.parametrize(
     ("text", "what"),
     [
-        ('test "name" { }', "`test` blocks are"),
         ("fn f() {\n    fn g() { }\n}", "functions inside functions are"),
         ("type P { a: Int where a > 0 }", "`where` rules are"),
     ],

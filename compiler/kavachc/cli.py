@@ -80,8 +80,8 @@ def cli() -> None:
 @click.option("--verbose", is_flag=True, help="Also say which asks have their schema in the prompt, and why.")
 @click.pass_obj
 def check(output: DiagnosticOutput, file: str, verbose: bool) -> None:
-    """Report every mistake in FILE; nothing when there is none."""
-    compilation = _checked(file, output)
+    """Report every mistake in FILE; nothing when there is none. A file with tests needs no `main`."""
+    compilation = _checked(file, output, may_be_tests=True)
     if verbose:
         output.write(compilation.notes())
 
@@ -164,6 +164,35 @@ def conform(
 
 
 @cli.command()
+@click.argument("paths", nargs=-1, metavar="[PATH...]")
+@click.option("--filter", "wanted", metavar="TEXT", default="", help="Only tests whose name contains TEXT.")
+@click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="How many files at once; default: one a CPU.")
+@click.option("--test-model", metavar="FILE", help="Answer asks from FILE; default: NAME.model.json beside NAME.kav.")
+@click.option("--dry-run", is_flag=True, help="Asks give the first legal value of their type.")
+@click.option("--verbose", is_flag=True, help="Show what passed tests printed, too.")
+@click.option("--engine", type=click.Choice(["interp", "run"]), default="interp", show_default=True)
+@_form
+@click.pass_obj
+def test(
+    output: DiagnosticOutput,
+    paths: tuple[str, ...],
+    wanted: str,
+    jobs: int | None,
+    test_model: str | None,
+    dry_run: bool,
+    verbose: bool,
+    engine: str,
+) -> None:
+    """Run the tests in PATHs, .kav files or folders of them (default: this folder).
+
+    Each runs by itself, under virtual time. Exit status: 0 when all passed, 1 when one did not, 2 when there is none.
+    """
+    from kavachc.testing import TestRun, run_tests
+
+    _leave(run_tests(paths or (".",), TestRun(wanted, test_model, dry_run, verbose, engine, output), jobs))
+
+
+@cli.command()
 @_form
 @_file
 @click.option("--stage", type=click.Choice(["ast", "typed", "ir", "opt", "llvm", "asm"]), required=True)
@@ -224,9 +253,9 @@ def mock_provider(file: str, port: int, tls: bool, log: str | None) -> None:
     _leave(serve(file, port, tls=tls, log_path=log))
 
 
-def _checked(file: str, output: DiagnosticOutput) -> Compilation:
+def _checked(file: str, output: DiagnosticOutput, *, may_be_tests: bool = False) -> Compilation:
     """The program without mistakes; what there is to warn about is said, once."""
-    compilation = Compilation(file)
+    compilation = Compilation(file, for_tests=may_be_tests)
     _ = compilation.program
     output.write(compilation.bag.items)
     return compilation

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -18,7 +19,7 @@ from kavachc.options import RunOptions
 
 if TYPE_CHECKING:
     from kavachc.ir.module import Module as IrModule
-    from kavachc.semantics.typed_ast import Program
+    from kavachc.semantics.typed_ast import Program, Test
     from kavachc.syntax.program_files import ProgramFiles
 
 HostKind = Literal["model", "native"]
@@ -28,11 +29,13 @@ RECURSION_LIMIT = 1_000_000
 
 
 class Compilation:
-    """One program on its way through the pipeline. Every stage raises `CompileErrors` when the program has any."""
+    """One program on its way through the pipeline. Every stage raises `CompileErrors` when the program has any. Where
+    it is there `for_tests`, a file with tests needs no `main`."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, *, for_tests: bool = False) -> None:
         sys.setrecursionlimit(RECURSION_LIMIT)
         self.path = path
+        self._for_tests = for_tests
         self.bag = DiagnosticBag()
         self._optimised: dict[int, IrModule] = {}
 
@@ -50,6 +53,13 @@ class Compilation:
             self._stop_on_errors()
         return files
 
+    @property
+    def has_tests(self) -> bool:
+        """Whether tests stand in the file that was named."""
+        from kavachc.syntax.ast import TestDeclaration
+
+        return any(isinstance(item, TestDeclaration) for item in self.files.modules[0].declarations)
+
     @cached_property
     def program(self) -> Program:
         """The checked program, its constants and settings evaluated."""
@@ -57,7 +67,7 @@ class Compilation:
         from kavachc.semantics.checker import check
         from kavachc.semantics.warnings import warn
 
-        program = check(self.files, self.bag)
+        program = check(self.files, self.bag, needs_main=not (self._for_tests and self.has_tests))
         self._stop_on_errors()
         assert program is not None
         # Before the constants are evaluated: what they call is used.
@@ -75,6 +85,13 @@ class Compilation:
         notes = DiagnosticBag()
         note_asks(self.program, notes)
         return notes.items
+
+    def of_test(self, test: Test) -> Compilation:
+        """The program that runs one of this one's tests, checked already."""
+        made = Compilation(self.path)
+        made.files = self.files
+        made.program = replace(self.program, main=test.function)
+        return made
 
     def lower(self) -> IrModule:
         """The program's IR as the lowering makes it, verified."""

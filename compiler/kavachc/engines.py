@@ -168,16 +168,21 @@ def _wait(child: int, time_limit_s: float) -> int | None:
     """The child's exit status (negative: the signal that ended it), or None when it had to be killed."""
     deadline_s = time.monotonic() + time_limit_s
     pause_s = 0.001
-    while True:
-        done, status = os.waitpid(child, os.WNOHANG)
-        if done:
-            return os.waitstatus_to_exitcode(status)
-        if time.monotonic() > deadline_s:
+    try:
+        while True:
+            done, status = os.waitpid(child, os.WNOHANG)
+            if done:
+                child = 0
+                return os.waitstatus_to_exitcode(status)
+            if time.monotonic() > deadline_s:
+                return None
+            time.sleep(pause_s)
+            pause_s = min(pause_s * 1.5, 0.05)
+    finally:
+        # Late, or Ctrl-C.
+        if child:
             os.kill(child, signal.SIGKILL)
             os.waitpid(child, 0)
-            return None
-        time.sleep(pause_s)
-        pause_s = min(pause_s * 1.5, 0.05)
 
 
 def _timed_out(stdout: bytes, stderr: bytes, time_limit_s: float) -> Result:

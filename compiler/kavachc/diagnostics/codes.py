@@ -104,6 +104,7 @@ AGENT_TWICE = Code(
     "a program has one agent `{name}`, and {path} declares another",
     "rename one of the two: the windows of limits are kept under the agent's name",
 )
+TEST_TWICE = Code("K0234", "two tests of this file are called {name}", "rename one: the name says which of them failed")
 MUT_NOT_ALLOWED = Code("K0240", "{what} changes none of its arguments", "leave `mut` out, and give the new value back")
 MUT_MISSING = Code("K0241", "`{name}` changes its `{argument}`, and the call has to say so", "write `mut {text}`")
 MUT_UNWANTED = Code("K0242", "`{name}` does not change its `{argument}`", "leave `mut` out")

@@ -52,8 +52,9 @@ def load_prelude() -> ast.Module:
     return module
 
 
-def check(files: ProgramFiles | ast.Module, bag: DiagnosticBag) -> typed.Program | None:
-    """The typed program of `files`; None when a mistake was found, here or before, which then is in `bag`.
+def check(files: ProgramFiles | ast.Module, bag: DiagnosticBag, *, needs_main: bool = True) -> typed.Program | None:
+    """The typed program of `files`; None when a mistake was found, here or before, which then is in `bag`. Where `main`
+    is missing and not needed, one that does nothing stands for it.
 
     What `bag` holds is then in the order of its places.
     """
@@ -79,7 +80,7 @@ def check(files: ProgramFiles | ast.Module, bag: DiagnosticBag) -> typed.Program
     settings.check()
     # Those of the library that only limits and settings call.
     _check_functions(world, checked)
-    main = _check_main(world.files()[0])
+    main = _check_main(world.files()[0], needs_main)
     asks = check_instances(world)
     effects = Effects(world)
     effects.infer()
@@ -144,11 +145,14 @@ def _check_function(world: World, function: typed.Function, declaration: ast.Fun
     function.body = check_function_body(body, declaration.body)
 
 
-def _check_main(world: World) -> typed.Function | None:
+def _check_main(world: World, is_needed: bool) -> typed.Function | None:
     main = world.functions.get("main")
     if main is None and world.is_spoiled("main"):
         return None
     if main is None or main.span.file is not world.module.file:
+        if not is_needed:
+            start = Span(world.module.file, 0, 0)
+            return typed.Function("main", (), NOTHING, None, start, body=typed.Block(start, NOTHING, (), None))
         world.bag.report(codes.FILE_EMPTY, None, path=world.module.file.path)
         return None
     if main.parameters or main.type_parameters or main.result is not NOTHING:
@@ -159,8 +163,9 @@ def _check_main(world: World) -> typed.Function | None:
 
 def _program(world: World, main: typed.Function, asks: list[tuple[Type, Span]]) -> typed.Program:
     unique = world.all_types
+    tests = {test.function: test for test in world.tests}
     return typed.Program(
-        functions=[function for function, _ in world.bodies],
+        functions=[function for function, _ in world.bodies if function not in tests],
         records=[item for item in unique if isinstance(item, RecordType) and not item.parameters],
         sums=[item for item in unique if isinstance(item, SumType) and not item.parameters],
         generic_types=[item for item in unique if isinstance(item, RecordType | SumType) and item.parameters],
@@ -170,6 +175,7 @@ def _program(world: World, main: typed.Function, asks: list[tuple[Type, Span]]) 
         shapes=list(world.shapes.values()),
         constants=[entry.constant for entry in world.all_constants],
         main=main,
+        tests=[test for test in world.tests if test.span.file is world.files()[0].module.file],
         ai_error=world.sum("AiError"),
         task_error=world.sum("TaskError"),
         file_error=world.sum("FileError"),

@@ -80,11 +80,14 @@ class Declarations:
         self.sums: list[tuple[SumType, ast.SumDeclaration]] = []
         self.capabilities: list[tuple[CapabilityType, ast.CapabilityDeclaration]] = []
         self.functions: list[ast.Function] = []
+        self.tests: list[ast.TestDeclaration] = []
         self.agents: list[typed.Agent] = []
 
     def collect_names(self) -> None:
         for declaration in self.world.module.declarations:
-            if self._claim(declaration):
+            if isinstance(declaration, ast.TestDeclaration):
+                self.tests.append(declaration)
+            elif self._claim(declaration):
                 self._collect_name(declaration)
 
     def fill_type_parameters(self) -> None:
@@ -108,6 +111,8 @@ class Declarations:
             self.world.functions[function.signature.name.text] = self._function(function, function.signature.name.text)
         for agent in self.agents:
             self._fill_handlers(agent)
+        for test in self.tests:
+            self._add_test(test)
 
     def check_error_types(self) -> None:
         for function_, declaration_ in self.world.bodies:
@@ -286,6 +291,17 @@ class Declarations:
         result = NOTHING if written.result is None else resolve(written.result)
         error = None if written.error is None else resolve(written.error)
         return parameters, result, error
+
+    def _add_test(self, declaration: ast.TestDeclaration) -> None:
+        name = declaration.name
+        first = next(
+            (test for test in self.world.tests if (test.span.file, test.name) == (name.span.file, name.text)), None
+        )
+        if first is not None:
+            labels = (Label(first.span, "the other one"),)
+            self.world.bag.report(codes.TEST_TWICE, name.span, name=name.span.text, labels=labels)
+        function = self._function(declaration.function, "test")
+        self.world.tests.append(typed.Test(name.text, name.span, function))
 
     def _function(
         self,

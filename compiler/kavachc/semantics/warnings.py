@@ -26,6 +26,7 @@ def warn(program: typed.Program, modules: Sequence[ast.Module], bag: DiagnosticB
     found = DiagnosticBag()
     order = {module.file: number for number, module in enumerate(modules)}
     own = [function for function in program.functions if function.span.file in order]
+    own += [test.function for test in program.tests]
     plain = {item.signature.name.span for item in _declarations(modules) if isinstance(item, ast.Function)}
     public = {(module.file, name) for module in modules for name in module.public}
     used: set[typed.Function] = set()

@@ -14,6 +14,7 @@ from kavachc.semantics.typed_ast import (
     Expr,
     Function,
     Implementation,
+    Test,
 )
 from kavachc.semantics.types import (
     BOOL,
@@ -156,8 +157,9 @@ class World:
     implementations: dict[tuple[RecordType, CapabilityType], Implementation] = field(default_factory=dict)
     # (record or sum, variant's index or None, field's index) -> its default.
     defaults: dict[tuple[RecordType | SumType, int | None, int], DefaultEntry] = field(default_factory=dict)
-    # Every function, method and handler with what it was written as, in source order.
+    # Every function, method, handler and test with what it was written as, in source order.
     bodies: list[tuple[Function, ast.Function]] = field(default_factory=list)
+    tests: list[Test] = field(default_factory=list)
     facts: dict[Function | Constant, Facts] = field(default_factory=dict)
     # Every application of a generic type that was written, and where.
     applied: list[tuple[RecordType | SumType, Span]] = field(default_factory=list)

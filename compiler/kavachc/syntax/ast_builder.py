@@ -95,6 +95,13 @@ class AstBuilder:
         self.end = span.end
         self.imports.append(ast.Import(self._span(path), text))
 
+    def test_block(self, span: Span, name: Token, body: ast.Block) -> ast.Declaration:
+        text = text_values((name,), self._file, self._bag)[0]
+        identifier = ast.Identifier(self._span(name), text)
+        error = ast.NamedType(span, ast.Identifier(span, "Error"), ())
+        signature = ast.FunctionSignature(span, identifier, (), False, (), None, error, None, None)
+        return self.declaration(span, ast.TestDeclaration(span, ast.Function(span, signature, body)))
+
     def function(self, span: Span, signature: ast.FunctionSignature, body: ast.Block) -> ast.Function:
         return ast.Function(span, signature, body)
 

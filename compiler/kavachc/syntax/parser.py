@@ -30,7 +30,7 @@ from kavachc.syntax.tables import ACCEPT, SPLICE, Production, load_tables
 from kavachc.syntax.tokens import DECLARATION_KEYWORDS, END, IDENTIFIER, MISTAKE, SOFT_KEYWORDS, Token
 
 # The first word of a declaration, perhaps of one in another language, at the start of a line.
-_STARTS: Final = "|".join([*sorted(DECLARATION_KEYWORDS), *FOREIGN_DECLARATIONS, *FOREIGN_IMPORTS])
+_STARTS: Final = "|".join(["test", *sorted(DECLARATION_KEYWORDS), *FOREIGN_DECLARATIONS, *FOREIGN_IMPORTS])
 _DECLARATION_START: Final = re.compile(rf"^(?:{_STARTS})\b", re.MULTILINE)
 
 

@@ -19,7 +19,7 @@ from kavachc.syntax.tokens import KEYWORDS
 
 # Words that begin a declaration in other languages, and those that bring in other files there.
 FOREIGN_DECLARATIONS: Final = tuple(
-    "test let var val def func fun function class struct enum interface trait public export async abstract".split()
+    "let var val def func fun function class struct enum interface trait public export async abstract".split()
 )
 FOREIGN_IMPORTS: Final = ("use", "using", "from", "include")
 

@@ -78,7 +78,7 @@ _STATEMENT: Final = _EXPRESSION | frozenset("const let for while assert".split()
 _PATTERN: Final = frozenset("INT FLOAT DURATION STRING IDENTIFIER true false none - ( [".split())
 _AGENT_ITEM: Final = frozenset("model settings can limit on".split())
 _GROUPS: Final = (
-    (("`fn`", "`type`", "`capability`", "`agent`", "`const`"), "agent", DECLARATION_KEYWORDS),
+    (("`fn`", "`type`", "`capability`", "`agent`", "`const`"), "agent", DECLARATION_KEYWORDS | {"test"}),
     (("a statement",), "while", _STATEMENT),
     (("an expression",), "match", _EXPRESSION | {"const", "mut"}),
     (("a pattern",), "INT", _PATTERN),
@@ -167,7 +167,7 @@ def report_syntax_error(site: SyntaxErrorSite, bag: DiagnosticBag) -> None:
     if token.kind in KEYWORDS and IDENTIFIER in expected and "INT" not in expected:
         bag.report(codes.KEYWORD_AS_NAME, site.span, word=token.text)
         return
-    if token.kind == "STRING_START" and "STRING" in expected and site.previous.kind != "import":
+    if token.kind == "STRING_START" and "STRING" in expected and site.previous.kind not in ("import", "test"):
         bag.report(codes.PATTERN_NOT_PLAIN, site.span)
         return
     foreign = _foreign_word(site)
@@ -262,6 +262,9 @@ def _help(site: SyntaxErrorSite, expected: frozenset[str]) -> str | None:
     token, previous = site.token, site.previous
     if previous.kind == "import":
         return IMPORT_SHAPE
+    if previous.kind == "test" and token.kind in ("STRING", "STRING_START"):
+        where = "plain text" if "STRING" in expected else "at the top level of a file, outside of all brackets"
+        return f"a test has {where} as its name" if "STRING" in expected else f"`test` blocks stand {where}"
     if token.kind == "else":
         return "an `else` follows the `}` of its `if`"
     if token.kind == "=" and "OPERATOR" in expected:

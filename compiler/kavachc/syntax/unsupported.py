@@ -8,7 +8,6 @@ from kavachc.syntax.tokens import IDENTIFIER, Token
 
 # By the word or mark that was found.
 _BY_FOUND: Final = {
-    "test": "`test` blocks are",
     "where": "`where` rules are",
 }
 

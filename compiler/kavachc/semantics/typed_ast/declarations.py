@@ -140,12 +140,21 @@ class Implementation:
     methods: tuple[Function, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Test:
+    """`test "name" { … }` of the file that was named. It passes when `function`, as the program's `main`, ends well."""
+
+    name: str
+    span: Span
+    function: Function
+
+
 @dataclass(slots=True)
 class Program:
     """Everything that one program declares, the prelude's types included. `functions` are all that have a body:
-    functions, methods and handlers, as they stand in the source. `generic_types` are the records and sums that have
-    type parameters; values are of their applications. `records` and `sums` are the others. `asks` are the types that
-    are asked for, and where; those in generic functions for each instance."""
+    functions, methods and handlers, as they stand in the source, without those of tests. `generic_types` are the
+    records and sums that have type parameters; values are of their applications. `records` and `sums` are the others.
+    `asks` are the types that are asked for, and where; those in generic functions for each instance."""
 
     functions: list[Function]
     records: list[RecordType]
@@ -157,6 +166,7 @@ class Program:
     constants: list[Constant]
     shapes: list[FunctionShape]
     main: Function
+    tests: list[Test]
     ai_error: SumType
     task_error: SumType
     file_error: SumType

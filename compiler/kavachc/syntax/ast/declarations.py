@@ -160,8 +160,25 @@ class ConstDeclaration(Node):
     documentation: str | None
 
 
+@dataclass(frozen=True, slots=True)
+class TestDeclaration(Node):
+    """`test "name" { … }`, as a function that can fail with any error. The name's span is that of the text."""
+
+    function: Function
+
+    @property
+    def name(self) -> Identifier:
+        return self.function.signature.name
+
+
 Declaration: TypeAlias = (
-    Function | RecordDeclaration | SumDeclaration | CapabilityDeclaration | AgentDeclaration | ConstDeclaration
+    Function
+    | RecordDeclaration
+    | SumDeclaration
+    | CapabilityDeclaration
+    | AgentDeclaration
+    | ConstDeclaration
+    | TestDeclaration
 )
 
 
