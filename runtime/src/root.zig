@@ -39,7 +39,7 @@ test {
     _ = @import("http_date.zig");
     _ = @import("http.zig");
     _ = @import("json_check.zig");
-    _ = @import("provider.zig");
+    _ = @import("provider_test.zig");
     _ = @import("retry.zig");
     _ = @import("script_reader.zig");
     _ = @import("window.zig");
