@@ -102,9 +102,7 @@ class Connection:
                 return None
             head += line
         text = head.decode("latin-1")
-        length = next(
-            (int(line[15:]) for line in text.split("\r\n") if line.lower().startswith("content-length:")), 0
-        )
+        length = next((int(line[15:]) for line in text.split("\r\n") if line.lower().startswith("content-length:")), 0)
         return Request(text, self._file.read(length))
 
     def answer(self, body: bytes, status: str = "200 OK", headers: str = "") -> None:

@@ -1,4 +1,4 @@
-"""Connections to providers, on every engine: TLS, proxies, what cannot be reached, and requests that nobody wants any more."""
+"""Connections to providers, on every engine: TLS, proxies, what cannot be reached, what nobody wants any more."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import base64
 import socket
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -183,14 +184,8 @@ def pump(source: socket.socket, target: socket.socket) -> None:
     except OSError:
         pass
     finally:
-        with_shutdown(target)
-
-
-def with_shutdown(target: socket.socket) -> None:
-    try:
-        target.shutdown(socket.SHUT_WR)
-    except OSError:
-        pass
+        with suppress(OSError):
+            target.shutdown(socket.SHUT_WR)
 
 
 def proxy(server: Server, connection: Connection) -> None:

@@ -2,24 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from kavachc.driver import Compilation
-from kavachc.engines import Engine, emulator_for, run_engine
-from kavachc.options import RunOptions
+from http_programs import ENGINES, Run, runner
 from serving import serving
-
-IN_PROCESS = (Engine("interp", "interp-model"), Engine("interp native", "interp-native"), Engine("run", "run", 2))
-TARGETS = tuple(target for target in ("x86_64-linux", "aarch64-linux") if emulator_for(target) is not None)
-ENGINES = (*(engine.name for engine in IN_PROCESS), *TARGETS)
-TIME_LIMIT_S = 180.0
 
 PROGRAM = """
 agent Claude {
@@ -61,53 +50,10 @@ fn main() {
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Ran:
-    out: str
-    err: str
-    status: int
-
-
-Run = Callable[..., Ran]
-
-
 @pytest.fixture(scope="module", params=ENGINES)
 def run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Run:
     """Runs PROGRAM on one engine, with these arguments and this environment."""
-    folder = tmp_path_factory.mktemp("program")
-    source = folder / "asks.kav"
-    source.write_text(PROGRAM, encoding="utf-8")
-    compilation = Compilation(str(source))
-    if request.param in TARGETS:
-        binary = folder / "asks"
-        compilation.build(str(binary), request.param, 2)
-        emulator = emulator_for(request.param)
-        assert emulator is not None
-        return lambda *prompts, **variables: _run_binary([*emulator, str(binary), *prompts], variables)
-    engine = next(each for each in IN_PROCESS if each.name == request.param)
-
-    def run_in_process(*prompts: str, **variables: str) -> Ran:
-        with set_in_environment(variables):
-            result = run_engine(engine, compilation, RunOptions(arguments=prompts), TIME_LIMIT_S)
-        return Ran(result.stdout, result.stderr, result.status)
-
-    return run_in_process
-
-
-def _run_binary(command: list[str], variables: dict[str, str]) -> Ran:
-    done = subprocess.run(command, env=variables, capture_output=True, text=True, timeout=TIME_LIMIT_S, check=False)
-    return Ran(done.stdout, done.stderr, done.returncode)
-
-
-@contextmanager
-def set_in_environment(variables: dict[str, str]) -> Iterator[None]:
-    before = dict(os.environ)
-    os.environ.update(variables)
-    try:
-        yield
-    finally:
-        os.environ.clear()
-        os.environ.update(before)
+    return runner(str(request.param), PROGRAM, tmp_path_factory.mktemp("program"))
 
 
 def keys(url: str, key: str = "the-key") -> dict[str, str]:
