@@ -195,7 +195,7 @@ def test_negation() -> None:
 
 def test_every_builtin_has_one_implementation() -> None:
     implemented = [*AT_ONCE, *WAITING, *LIBRARY, *CHANGES, *MAP_CHANGES]
-    assert sorted(implemented) == sorted(row.key for row in (*BUILTINS, *GUARDS.values()))
+    assert sorted(implemented) == sorted({row.key for row in (*BUILTINS, *GUARDS.values())})
     for row in BUILTINS:
         assert (row.key in CHANGES or row.key in MAP_CHANGES) == row.mutates
         assert (row.key in WAITING) == row.waits

@@ -16,7 +16,7 @@ pub fn panicOverflow(place: [*]const u8, place_length: i64) noreturn {
     panic.panicAt("integer overflow", place[0..@intCast(place_length)]);
 }
 
-fn panicWith(parts: []const []const u8, numbers: []const i64, place: [*]const u8, place_length: i64) noreturn {
+pub fn panicWith(parts: []const []const u8, numbers: []const i64, place: [*]const u8, place_length: i64) noreturn {
     @branchHint(.cold);
     var message: abi.Text = .{};
     for (parts, 0..) |part, index| {

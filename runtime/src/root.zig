@@ -17,6 +17,7 @@ comptime {
     _ = @import("exchange.zig");
     _ = @import("ledger.zig");
     _ = @import("library_array.zig");
+    _ = @import("library_date.zig");
     _ = @import("library_number.zig");
     _ = @import("library_string.zig");
     _ = @import("library_world.zig");

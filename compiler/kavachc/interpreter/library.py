@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import re
+from calendar import monthrange
 from collections.abc import Callable
 
 from kavachc.interpreter.arithmetic import INT_MAX, INT_MIN, equal
@@ -75,6 +76,21 @@ def _at_least_one(size: int) -> int:
     if size < 1:
         raise Panics(panics.SIZE_TOO_SMALL.format(size=size))
     return size
+
+
+def _check_date(year: int, month: int, day: int) -> int:
+    if not 1 <= year <= 9999:
+        raise Panics(panics.DATE_OUT_OF_RANGE)
+    if not 1 <= month <= 12 or not 1 <= day <= monthrange(year, month)[1]:
+        raise Panics(panics.NO_DATE.format(year=year, month=month, day=day))
+    return year
+
+
+def _check_date_of_instant(year: int, month: int, day: int) -> int:
+    _check_date(year, month, day)
+    if not (1677, 9, 22) <= (year, month, day) <= (2262, 4, 11):
+        raise Panics(panics.DATE_OF_NO_INSTANT)
+    return year
 
 
 def _repeat(text: str, count: int) -> str:
@@ -223,6 +239,10 @@ LIBRARY: dict[str, Callable[..., Value]] = {
     "float.sqrt": _sqrt,
     "float.is_nan": math.isnan,
     "float.to_int": _float_to_int,
+    "instant.since_1970": lambda instant: instant,
+    "duration.after_1970": lambda duration: duration,
+    "guard.date": _check_date,
+    "guard.instant": _check_date_of_instant,
     "guard.count": _not_negative,
     "guard.size": _at_least_one,
     "array.len": lambda array: len(array.items),

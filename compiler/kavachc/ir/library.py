@@ -151,6 +151,10 @@ _ROWS = (
     _row("float.sqrt", FLOAT, FLOAT),
     _row("float.is_nan", FLOAT, BOOL),
     _row("float.to_int", FLOAT, Optional(INT)),
+    _row("instant.since_1970", INSTANT, DURATION),
+    _row("duration.after_1970", DURATION, INSTANT),
+    _row("guard.date", INT, INT, INT, INT, panics=True),
+    _row("guard.instant", INT, INT, INT, INT, panics=True),
     _row("guard.count", INT, INT, panics=True),
     _row("guard.size", INT, INT, panics=True),
     # Arrays.

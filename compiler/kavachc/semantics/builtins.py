@@ -214,12 +214,18 @@ _NUMBER_ROWS = (
     _method(
         "float.sqrt", FLOAT, "", (), FLOAT, "The square root, rounded to the nearest Float; `nan` of less than zero."
     ),
+    _method("instant.since_1970", INSTANT, "", (), DURATION, "The time since 1970-01-01T00:00:00Z, which is zero."),
+    _method("duration.after_1970", DURATION, "", (), INSTANT, "The Instant so long after 1970-01-01T00:00:00Z."),
     _method("float.is_nan", FLOAT, "", (), BOOL, "Whether it is `nan`."),
     _method("float.to_int", FLOAT, "", (), OptionalType(INT), "Its whole part, or `none` where that is no Int."),
 )
+_GUARD_DATE = _method("guard.date", INT, "month day", (INT, INT), INT, "The year of a day that there is.")
 # What stands around an argument of a library function that is written in Kavach, by the parameter's name: so that the
-# panic's place is the call's.
+# panic's place is the call's. What takes a Date's parts stands around a Date.
 GUARDS = {
+    "date": _GUARD_DATE,
+    "later": _GUARD_DATE,
+    "instant_date": _method("guard.instant", INT, "month day", (INT, INT), INT, "The year of a day of the Instants."),
     "count": _method("guard.count", INT, "", (), INT, "The count, which is not negative."),
     "size": _method("guard.size", INT, "", (), INT, "The size, which is at least 1."),
 }

@@ -276,12 +276,16 @@ def _call_function(
     marks = [item.is_reference for item in own]
     found = _check_parameters(body, node, name, parameters, receiver, inference, wanted, mutable=marks)
     values = found.values
-    if function.span.file is body.world.library_file:
-        values = tuple([_guarded(node, name, value) for (name, _), value in zip(parameters, values, strict=False)])
     arguments = values if found.receiver is None else (found.receiver, *values)
+    is_guarded = function.span.file is body.world.library_file is not node.span.file
+    if is_guarded:
+        given = zip(function.parameters, arguments, strict=False)
+        arguments = tuple([_guarded(body, node, item.name, value) for item, value in given])
     _check_exclusive(body, arguments)
     if inference is None:
-        call = typed.CallFunction(node.span, function.result, function, arguments)
+        call: typed.Expr = typed.CallFunction(node.span, function.result, function, arguments)
+        if is_guarded and function.name.startswith("date.") and isinstance(call.type, RecordType):
+            call = _guarded(body, node, "date", call)
         return Checked(call, name, function.error, found.before, edge)
     type_arguments = inference.finish(body)
     body.facts.calls_of_generics.append(GenericCall(function, type_arguments, node.span))
@@ -290,9 +294,18 @@ def _call_function(
     return Checked(call, name, error, found.before, edge)
 
 
-def _guarded(node: ast.Call, parameter: str, value: typed.Expr) -> typed.Expr:
+def _guarded(body: Body, node: ast.Call, parameter: str, value: typed.Expr) -> typed.Expr:
+    """An argument of a function of the library, or its result, with what looks at it where the call stands."""
     guard = GUARDS.get(parameter)
-    return value if guard is None else typed.CallBuiltin(node.span, value.type, guard, (value,))
+    if guard is None or value.type is UNKNOWN:
+        return value
+    if not isinstance(value.type, RecordType):
+        return typed.CallBuiltin(node.span, value.type, guard, (value,))
+    held = body.fresh(parameter, value, value.type)
+    read = typed.LocalGet(value.span, value.type, held.local)
+    fields = [typed.FieldGet(node.span, item.type, read, index) for index, item in enumerate(value.type.fields)]
+    look = typed.ExpressionStatement(node.span, typed.CallBuiltin(node.span, guard.result, guard, tuple(fields)))
+    return typed.Block(value.span, value.type, (held, look), read)
 
 
 def _start_inference(body: Body, node: ast.Call, function: typed.Function, receiver: typed.Expr | None) -> Inference:
