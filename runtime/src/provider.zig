@@ -1,4 +1,4 @@
-//! The providers' wire formats (spec 8.4.wire): what a request says, and what an answer means. Pure functions; the plain
+//! The providers' wire formats (docs/providers.md): what a request says, and what an answer means. Pure functions; the plain
 //! runtime has the same in interpreter/provider.py, byte for byte.
 
 const std = @import("std");

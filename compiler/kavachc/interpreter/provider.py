@@ -1,4 +1,4 @@
-"""The providers' wire formats (spec 8.4.wire): what a request says, and what an answer means. Pure functions; the
+"""The providers' wire formats (docs/providers.md): what a request says, and what an answer means. Pure functions; the
 native runtime has the same in provider.zig, byte for byte."""
 
 from __future__ import annotations
