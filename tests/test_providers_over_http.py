@@ -1,4 +1,4 @@
-"""Asks over real sockets: the same answers, errors and numbers of sends on every engine (spec 8.4.failed, docs/providers.md)."""
+"""Asks over real sockets: the same answers, errors and numbers of sends on every engine (docs/providers.md)."""
 
 from __future__ import annotations
 
