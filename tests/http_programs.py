@@ -48,8 +48,9 @@ def runner(engine_name: str, text: str, folder: Path) -> Run:
     engine = next(each for each in IN_PROCESS if each.name == engine_name)
 
     def run_in_process(*arguments: str, **variables: str) -> Ran:
+        options = RunOptions(arguments=arguments, state_file=variables.pop("KAVACH_STATE_FILE", None))
         with set_in_environment(variables):
-            result = run_engine(engine, compilation, RunOptions(arguments=arguments), TIME_LIMIT_S)
+            result = run_engine(engine, compilation, options, TIME_LIMIT_S)
         return Ran(result.stdout, result.stderr, result.status)
 
     return run_in_process

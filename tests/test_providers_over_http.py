@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,17 +13,13 @@ from serving import serving
 
 PROGRAM = """
 agent Claude {
-    model Model(name: "claude", timeout: 30s)
+    model Model(name: "claude", timeout: 60s)
     can Ai
+    limit Ai { count <= 1_000 per day }
     on number(prompt: String) -> Int ! AiError { try ask<Int>(prompt) }
 }
 agent Gpt {
-    model Model(name: "gpt", provider: Provider.OpenAi, timeout: 30s)
-    can Ai
-    on number(prompt: String) -> Int ! AiError { try ask<Int>(prompt) }
-}
-agent Hasty {
-    model Model(timeout: 1s)
+    model Model(name: "gpt", provider: Provider.OpenAi, timeout: 60s)
     can Ai
     on number(prompt: String) -> Int ! AiError { try ask<Int>(prompt) }
 }
@@ -34,16 +31,11 @@ fn gpt(prompt: String) -> String {
     const number = Gpt.start().number(prompt) catch e => return "{e}"
     "{number}"
 }
-fn hasty(prompt: String) -> String {
-    const number = Hasty.start().number(prompt) catch e => return "{e}"
-    "{number}"
-}
 fn main() {
     let tasks: [Task<String>] = []
     for prompt in Env.args() {
         if prompt.starts_with("claude") { tasks.push(spawn claude(prompt)) }
         if prompt.starts_with("gpt") { tasks.push(spawn gpt(prompt)) }
-        if prompt.starts_with("hasty") { tasks.push(spawn hasty(prompt)) }
     }
     for task in tasks { print(task.wait() catch e => "{e}") }
 }
@@ -56,7 +48,10 @@ def run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
     return runner(str(request.param), PROGRAM, tmp_path_factory.mktemp("program"))
 
 
-def keys(url: str, key: str = "the-key") -> dict[str, str]:
+MARKER = "sk-MARKER-5f0c"
+
+
+def keys(url: str, key: str = MARKER) -> dict[str, str]:
     return {
         "ANTHROPIC_API_KEY": key,
         "OPENAI_API_KEY": key,
@@ -130,6 +125,8 @@ ROWS = (
     spoiled("page_404", failed(404, 'there is no model \\"MODEL\\" at URL')),
     spoiled("no_text", failed(200, "the provider's answer has no text")),
     spoiled("redirect", failed(307, "the provider redirects to http://127.0.0.1:1/elsewhere: set base_url to it")),
+    Row("the key in an error", ({"status": 400, "message": f"{MARKER} is no key"},), failed(400, "[key] is no key")),
+    Row("the key in an answer", ({"text": MARKER, "times": 3},), 'InvalidOutput(answer: "[key]")', 3),
     Row("refusal", ({"stop_reason": "refusal", "text": "no"},), failed(200, "refused: no")),
     Row("empty refusal", ({"stop_reason": "refusal", "text": ""},), failed(200, "refused: ")),
     Row("cut off", ({"stop_reason": "max_tokens", "text": "12"},), 'InvalidOutput(answer: "12")'),
@@ -153,15 +150,19 @@ def expected_text(row: Row, who: str, url: str, port: int) -> str:
     )
 
 
-def test_every_way_in_which_a_request_can_go(run: Run) -> None:
+def test_every_way_in_which_a_request_can_go(run: Run, tmp_path: Path) -> None:
     script: dict[str, Any] = {"replies": []}
     faults: dict[str, tuple[str, int | None]] = {}
     for prompt, row in prompts():
         script["replies"] += [{**reply, "when": prompt} for reply in row.replies]
         if row.fault:
             faults[prompt] = (row.fault, row.times)
+    state_file = tmp_path / "windows.state"
     with serving(script, faults=faults) as server:
-        ran = run(*(prompt for prompt, _ in prompts()), **keys(server.url))
+        ran = run(*(prompt for prompt, _ in prompts()), **keys(server.url), KAVACH_STATE_FILE=str(state_file))
+        for text in (ran.out, ran.err, state_file.read_text(encoding="latin-1")):
+            assert MARKER not in text
+        assert MARKER not in server.log_path.read_text(encoding="utf-8")
         sends = Counter(entry["prompt"].split(">")[0] + ">" for entry in server.log())
     wrong: list[str] = []
     lines = ran.out.splitlines()
@@ -171,3 +172,11 @@ def test_every_way_in_which_a_request_can_go(run: Run) -> None:
         if (line, sends[prompt]) != wanted:
             wrong.append(f"{prompt} {row.name}: {line} after {sends[prompt]} sends; expected {wanted}")
     assert not wrong, "\n".join(wrong)
+
+
+def test_three_hundred_asks_at_once(run: Run) -> None:
+    with serving({"replies": [{**FINE, "delay": "500ms"}]}) as server:
+        ran = run(*["gpt <0>"] * 300, **keys(server.url))
+        assert (ran.out, ran.err, ran.status) == ("7\n" * 300, "", 0)
+        assert max(entry["under_way_after"] for entry in server.log()) < 256
+        assert len(server.log()) == 300

@@ -59,13 +59,13 @@ class _Sending:
 
     request: HttpRequest
     receiver: HttpReceiver
-    task: asyncio.Task[None] | None = None
+    task: asyncio.Task[Problem] | None = None
     phase: str = "connect"
     reason: Problem | None = None
     status: int = 0
 
     def call_off(self, reason: Problem) -> None:
-        if self.reason is None and self.task is not None:
+        if self.reason is None and self.task is not None and not self.task.done():
             self.reason = reason
             self.task.cancel()
 
@@ -125,31 +125,34 @@ class HttpClient:
     def _begin(self, sending: _Sending) -> None:
         self._sendings[sending.receiver] = sending
         sending.task = asyncio.get_running_loop().create_task(self._perform(sending))
+        # Called also for a task that is called off before its first step.
+        sending.task.add_done_callback(lambda task: self._ended(sending, task))
+
+    def _ended(self, sending: _Sending, task: asyncio.Task[Problem]) -> None:
+        del self._sendings[sending.receiver]
+        problem = Problem.ABORTED if task.cancelled() else task.result()
+        sending.receiver.end(sending.status, sending.reason or problem)
 
     def _call_off(self, receiver: HttpReceiver) -> None:
         sending = self._sendings.get(receiver)
         if sending is not None:
             sending.call_off(Problem.ABORTED)
 
-    async def _perform(self, sending: _Sending) -> None:
+    async def _perform(self, sending: _Sending) -> Problem:
         loop = asyncio.get_running_loop()
         request = sending.request
         connecting = loop.call_later(request.connect_limit_ns / 1e9, sending.call_off, Problem.TIMED_OUT)
         whole = loop.call_later(request.limit_ns / 1e9, sending.call_off, Problem.LATE)
-        problem = Problem.NO_PROBLEM
         try:
             await self._converse(sending, connecting.cancel)
         except _Ends as end:
-            problem = end.problem
-        except asyncio.CancelledError:
-            problem = sending.reason or Problem.ABORTED
+            return end.problem
         except Exception as error:
-            problem = sending.reason or problem_of(error, sending.phase)
+            return problem_of(error, sending.phase)
         finally:
             connecting.cancel()
             whole.cancel()
-            del self._sendings[sending.receiver]
-            sending.receiver.end(sending.status, problem)
+        return Problem.NO_PROBLEM
 
     async def _converse(self, sending: _Sending, connected: Callable[[], object]) -> None:
         client = self._client(sending.request.url)

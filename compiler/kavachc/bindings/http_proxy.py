@@ -6,11 +6,8 @@ Python's libraries differ in `NO_PROXY`.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from urllib.parse import urlsplit
-
-PROXY = re.compile(r"(?:http://)?(?:(?P<login>.*)@)?(?P<place>[^/]+)(?:/.*)?", re.IGNORECASE)
 
 
 class UnusableProxy(Exception):
@@ -24,17 +21,23 @@ def proxy_for(url: str, environment: Mapping[str, str]) -> str | None:
     port = parts.port or (443 if parts.scheme == "https" else 80)
     if not text or _is_exempt(parts.hostname or "", port, _variable(environment, "no_proxy")):
         return None
-    found = PROXY.fullmatch(text)
-    if found is None or "://" in found["place"] or "://" in (found["login"] or ""):
+    return _usable(text)
+
+
+def _usable(text: str) -> str:
+    """`http://[NAME:PASSWORD@]HOST[:PORT][/…]`, of which the scheme may be left out, as a whole URL."""
+    scheme, separator, rest = text.rpartition("://")
+    if separator and scheme.lower() != "http":
         raise UnusableProxy
-    login = f"{found['login']}@" if found["login"] else ""
+    login, at, place = rest.rpartition("@")
+    place = place.partition("/")[0]
     try:
-        place = urlsplit(f"http://{found['place']}")
-        if not place.hostname or (place.port is not None and place.port > 65_535):
+        parts = urlsplit(f"http://{place}")
+        if not parts.hostname or parts.port == 0:
             raise UnusableProxy
-    except ValueError:
+    except ValueError:  # A port that is none.
         raise UnusableProxy from None
-    return f"http://{login}{found['place']}"
+    return f"http://{login}{at}{place}"
 
 
 def _variable(environment: Mapping[str, str], name: str) -> str:

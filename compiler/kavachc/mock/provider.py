@@ -20,12 +20,13 @@ TOO_MANY = "too many requests"
 
 @dataclass(frozen=True, slots=True)
 class WireRequest:
-    """`headers` have lower-case names."""
+    """`headers` have lower-case names. `client` is the port of the client's end."""
 
     method: str
     target: str
     headers: Mapping[str, str]
     body: bytes
+    client: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,12 @@ class MockProvider:
             self._start_ns = now_ns
         self.requests_served += 1
         turn = Turn(self.requests_served, None)
-        turn.log = {"request": turn.number, "path": request.target, "began_ms": self._ms(now_ns)}
+        turn.log = {
+            "request": turn.number,
+            "client": request.client,
+            "path": request.target,
+            "began_ms": self._ms(now_ns),
+        }
         form = FORMATS.get(request.target.partition("?")[0])
         try:
             asked = _checked(form, request)

@@ -25,10 +25,12 @@ class Connection(asyncio.Protocol):
         self._body = bytearray()
         self._turn: Turn | None = None
         self._timer: asyncio.TimerHandle | None = None
+        self._client = 0
         self.transport: Any = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = transport
+        self._client = transport.get_extra_info("peername")[1]
 
     def connection_lost(self, _problem: Exception | None) -> None:
         if self._timer is not None:
@@ -69,7 +71,13 @@ class Connection(asyncio.Protocol):
         assert request is not None
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in request.headers}
         turn = self._provider.begin(
-            WireRequest(request.method.decode("ascii"), request.target.decode("latin-1"), headers, bytes(self._body))
+            WireRequest(
+                request.method.decode("ascii"),
+                request.target.decode("latin-1"),
+                headers,
+                bytes(self._body),
+                self._client,
+            )
         )
         self._turn = turn
         if turn.delay_ns > 0:

@@ -1,0 +1,149 @@
+"""The HTTP engine on httpx by itself, and its choice of a proxy."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+from kavachc.bindings.abi import ExchangeProblem
+from kavachc.bindings.exchange import HttpRequest
+from kavachc.bindings.http_client import HttpClient
+from kavachc.bindings.http_proxy import UnusableProxy, proxy_for
+from serving import serving
+
+SECOND_NS = 1_000_000_000
+BODY = b'{"model":"m","max_tokens":5,"messages":[{"role":"user","content":"hi"}]}'
+
+
+class Receiver:
+    def __init__(self) -> None:
+        self.headers: dict[str, str] = {}
+        self.content = bytearray()
+        self.status = 0
+        self.problem = ExchangeProblem.NO_PROBLEM
+        self.ends = 0
+        self.has_ended = threading.Event()
+
+    def header(self, name: str, value: str) -> None:
+        self.headers[name.lower()] = value
+
+    def body(self, content: bytes) -> bool:
+        self.content += content
+        return True
+
+    def end(self, status: int, problem: ExchangeProblem) -> None:
+        self.status, self.problem = status, problem
+        self.ends += 1
+        self.has_ended.set()
+
+    def result(self) -> tuple[int, ExchangeProblem]:
+        assert self.has_ended.wait(30)
+        return self.status, self.problem
+
+
+def request(url: str, connect_s: float = 10, limit_s: float = 30) -> HttpRequest:
+    headers = (("x-api-key", " k "), ("anthropic-version", "2023-06-01"))
+    return HttpRequest(
+        "POST", f"{url}/v1/messages", headers, BODY, int(connect_s * SECOND_NS), int(limit_s * SECOND_NS)
+    )
+
+
+@pytest.fixture
+def client() -> Iterator[HttpClient]:
+    made = HttpClient()
+    yield made
+    made.close()
+
+
+@contextmanager
+def silent_server() -> Iterator[str]:
+    """Takes connections and says nothing."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield f"127.0.0.1:{server.getsockname()[1]}"
+
+
+def test_limits(client: HttpClient) -> None:
+    with silent_server() as place:
+        connecting, whole = Receiver(), Receiver()
+        client.send(request(f"https://{place}", connect_s=0.3), connecting)
+        client.send(request(f"http://{place}", connect_s=0.3, limit_s=0.6), whole)
+        assert connecting.result() == (0, ExchangeProblem.TIMED_OUT)
+        assert whole.result() == (0, ExchangeProblem.LATE)
+
+
+def test_an_abort_is_reported_soon_and_once(client: HttpClient) -> None:
+    with silent_server() as place:
+        receivers = [Receiver() for _ in range(50)]
+        for receiver in receivers:
+            client.send(request(f"http://{place}"), receiver)
+        for receiver in receivers:
+            client.abort(receiver)
+            client.abort(receiver)
+        began_s = time.monotonic()
+        assert all(receiver.result() == (0, ExchangeProblem.ABORTED) for receiver in receivers)
+        assert time.monotonic() - began_s < 5
+    with serving({"replies": [{"answer": 1}]}) as server:
+        late = Receiver()
+        client.send(request(server.url), late)
+        assert late.result() == (200, ExchangeProblem.NO_PROBLEM)
+        client.abort(late)
+        assert late.ends == 1 and late.headers["request-id"] == "req_mock_1"
+
+
+def test_closing_ends_what_is_under_way_and_the_thread() -> None:
+    before = threading.active_count()
+    client = HttpClient()
+    client.close()
+    with silent_server() as place:
+        client = HttpClient()
+        receiver = Receiver()
+        client.send(request(f"http://{place}"), receiver)
+        client.close()
+        assert receiver.result() == (0, ExchangeProblem.ABORTED)
+    assert threading.active_count() == before
+
+
+def test_connections_are_kept(client: HttpClient) -> None:
+    with serving({"replies": [{"answer": 1}]}) as server:
+        for _ in range(20):
+            receiver = Receiver()
+            client.send(request(server.url), receiver)
+            assert receiver.result() == (200, ExchangeProblem.NO_PROBLEM)
+        ports = {entry["client"] for entry in server.log()}
+        assert len(ports) == 1
+
+
+URL = "https://api.example.com:8443/v1"
+
+
+@pytest.mark.parametrize(
+    "exempt", ["*", "api.example.com", "example.com", ".example.com", "a, Example.COM ", "example.com:8443", "com"]
+)
+def test_hosts_that_need_no_proxy(exempt: str) -> None:
+    assert proxy_for(URL, {"HTTPS_PROXY": "proxy:3128", "NO_PROXY": exempt}) is None
+
+
+@pytest.mark.parametrize("exempt", ["", ",", "ample.com", "example.com:443", "x.api.example.com", "api.example.org"])
+def test_hosts_that_need_one(exempt: str) -> None:
+    assert proxy_for(URL, {"HTTPS_PROXY": "proxy:3128", "NO_PROXY": exempt}) == "http://proxy:3128"
+
+
+def test_what_a_proxy_variable_may_hold() -> None:
+    for text, url in (
+        ("http://me:secret@proxy.example:3128/", "http://me:secret@proxy.example:3128"),
+        ("proxy", "http://proxy"),
+        ("http://[::1]:3128", "http://[::1]:3128"),
+    ):
+        assert proxy_for(URL, {"https_proxy": text, "HTTPS_PROXY": "other"}) == url
+        assert proxy_for(URL, {"ALL_PROXY": text}) == url
+        assert proxy_for(URL, {"HTTP_PROXY": text}) is None
+        assert proxy_for("http://a.com", {"HTTP_PROXY": text}) == url
+    for text in ("socks5://proxy", "https://proxy", "http://", "proxy:x", "proxy:70000"):
+        with pytest.raises(UnusableProxy):
+            proxy_for(URL, {"HTTPS_PROXY": text})
+    assert proxy_for("http://[::1]:80/", {"HTTP_PROXY": "proxy", "NO_PROXY": "[::1]:80"}) is None
+    assert proxy_for("http://[::1]:80/", {"HTTP_PROXY": "proxy", "NO_PROXY": "::1"}) is None
