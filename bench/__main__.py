@@ -16,7 +16,7 @@ from pathlib import Path
 
 from kavachc.driver import Compilation
 
-from bench import ledger
+from bench import asks, ledger
 
 PROGRAMS = Path(__file__).parent / "programs"
 RUNS = 3
@@ -133,6 +133,7 @@ def main() -> None:
                 print(f"measuring {title} …", end="\r", file=sys.stderr, flush=True)
             print(measure().text(), flush=True)
     ledger.main()
+    asks.main()
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ The SDK is installed into `build/peers` the first time. Run by itself with `pyth
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -74,12 +75,27 @@ class Run:
 def run(command: list[str], url: str) -> Run:
     environment = {**os.environ, "ANTHROPIC_API_KEY": "bench", "ANTHROPIC_BASE_URL": url}
     start_s = time.perf_counter()
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
-    assert process.stdout is not None
-    said = process.stdout.read().strip()
-    _, status, usage = os.wait4(process.pid, 0)
-    assert status == 0, said
-    return Run(said, time.perf_counter() - start_s, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
+    with tempfile.TemporaryFile("w+") as output:
+        process = subprocess.Popen(command, stdout=output, env=environment)
+        memory_kb = 0
+        while (ended := os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)) is None:
+            memory_kb = max(memory_kb, peak_memory_kb(process.pid))
+            time.sleep(0.02)
+        time_s = time.perf_counter() - start_s
+        assert ended.si_status == 0
+        _, _, usage = os.wait4(process.pid, 0)
+        process.returncode = 0
+        output.seek(0)
+        return Run(output.read().strip(), time_s, usage.ru_utime + usage.ru_stime, memory_kb / 1024)
+
+
+def peak_memory_kb(process_id: int) -> int:
+    """Of the program that runs now: what `wait4` tells knows also what the process was before."""
+    with contextlib.suppress(OSError):
+        for line in Path(f"/proc/{process_id}/status").read_text().splitlines():
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1])
+    return 0
 
 
 def clients(folder: Path) -> dict[str, list[str]]:
@@ -88,7 +104,7 @@ def clients(folder: Path) -> dict[str, list[str]]:
     python = PEERS / "bin" / "python"
     if not python.exists():
         subprocess.run([sys.executable, "-m", "venv", str(PEERS)], check=True)
-        subprocess.run([str(python), "-m", "pip", "install", "-q", "--disable-pip-version-check", SDK], check=True)
+        subprocess.run([str(python), "-m", "pip", "install", "-qq", "--disable-pip-version-check", SDK], check=True)
     return {"kavach": [binary], "anthropic SDK": [str(python), str(PROGRAMS / "asks.py")]}
 
 

@@ -45,7 +45,8 @@ class ModelText:
 
 @dataclass(frozen=True, slots=True)
 class WireFormat:
-    """`read` raises `Refused`; `answer` and `error` give the body. `key_header` is what a request cannot be without."""
+    """`read` raises `Refused`; `answer` and `error` give the body. `key_header` is what a request cannot be without;
+    its provider's SDKs may send an `Authorization` instead."""
 
     name: str
     path: str

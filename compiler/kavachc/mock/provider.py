@@ -155,6 +155,6 @@ def _checked(form: WireFormat | None, request: WireRequest) -> Asked:
         raise Refused(404, f"Not Found: {request.target}; there are {' and '.join(FORMATS)}")
     if request.method != "POST":
         raise Refused(405, "Method Not Allowed")
-    if not request.headers.get(form.key_header):
+    if not (request.headers.get(form.key_header) or request.headers.get("authorization")):
         raise Refused(401, f"{form.key_header} header is required")
     return form.read(request.headers, request.body)
