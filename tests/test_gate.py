@@ -121,6 +121,12 @@ def test_a_capacity_that_drops_and_rises_again(monkeypatch: pytest.MonkeyPatch) 
     model = {"replies": [{**FIT, "delay": "2s"}], "capacity": [[0, 50], ["3s", 7], ["30s", 50]]}
     seen = run_model(Scenario(Agent("A"), [[("ask", "a")]] * 600, model))
     assert sum("ANSWERED" in event for event in seen.events) == 600
+    # 50 and 50 before it drops, 7 in each of 13 rounds, and with 50 places again at most 10 rounds more than the
+    # ideal 9: it takes some to find out.
+    assert max(int(event.split()[0]) for event in seen.events) <= (30 + 2 * (9 + 10)) * SECOND
+    later = CountingGate.endings[CountingGate.endings.index("answered") :]
+    # The 43 that the drop itself turns away could not be known before.
+    assert later.count("turned_away") - 43 <= len(later) / 10
 
 
 DATES = st.one_of(

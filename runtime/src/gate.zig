@@ -24,6 +24,11 @@ pub const Gate = struct {
     /// How many may be under way, in fractions of one. It falls once for each wave of refusals: a wave begins with a
     /// refusal of a send that began after the last wave did.
     cap: f64 = under_way_max,
+    /// How much a round of answers, one for each place, adds to the cap. It doubles with each round in which nothing is
+    /// turned away, so that a provider that takes more again is soon asked for it.
+    growth: f64 = 1,
+    /// Of the present round.
+    answers: f64 = 0,
     under_way: u64 = 0,
     sends_begun: u64 = 0,
     first_of_wave: u64 = 0,
@@ -66,18 +71,30 @@ pub const Gate = struct {
         assert(place.state == .sending);
         place.state = .none;
         switch (ending) {
-            .answered => if (gate.under_way >= gate.wholeCap()) {
-                gate.cap = @min(gate.cap + 1 / gate.cap, under_way_max);
-            },
-            .turned_away => if (place.number >= gate.first_of_wave) {
-                gate.first_of_wave = gate.sends_begun;
-                gate.cap = @floatFromInt(@max(1, gate.under_way - 1));
-            } else {
-                gate.cap = @max(1, gate.cap - 1);
-            },
+            .answered => if (gate.under_way >= gate.wholeCap()) gate.grow(),
+            .turned_away => gate.shrink(place.number),
             .other => {},
         }
         gate.freePlace();
+    }
+
+    fn grow(gate: *Gate) void {
+        gate.cap = @min(gate.cap + gate.growth / gate.cap, under_way_max);
+        gate.answers += 1;
+        if (gate.answers < gate.cap) return;
+        gate.answers = 0;
+        gate.growth = @min(2 * gate.growth, under_way_max);
+    }
+
+    fn shrink(gate: *Gate, number: u64) void {
+        gate.growth = 1;
+        gate.answers = 0;
+        if (number >= gate.first_of_wave) {
+            gate.first_of_wave = gate.sends_begun;
+            gate.cap = @floatFromInt(@max(1, gate.under_way - 1));
+        } else {
+            gate.cap = @max(1, gate.cap - 1);
+        }
     }
 
     fn freePlace(gate: *Gate) void {

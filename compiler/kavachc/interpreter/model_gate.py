@@ -17,12 +17,15 @@ class Gate:
     """`wake` is called for a task that waits when it has got a place.
 
     `cap` is how many may be under way, in fractions of one. It falls once for each wave of refusals: a wave begins with
-    a refusal of a send that began after the last wave did.
+    a refusal of a send that began after the last wave did. A round of answers, one for each place, adds `_growth`, which
+    doubles with each round in which nothing is turned away: a provider that takes more again is soon asked for it.
     """
 
     def __init__(self, wake: Callable[[Task], None]) -> None:
         self.cap = float(UNDER_WAY_MAX)
         self.under_way = 0
+        self._growth = 1.0
+        self._answers = 0.0
         self._wake = wake
         self._sends_begun = 0
         self._first_of_wave = 0
@@ -52,14 +55,26 @@ class Gate:
     def end(self, send: int, ending: Ending) -> None:
         """The place is free again; the ending tells what the provider takes."""
         if ending == "answered" and self.under_way >= int(self.cap):
-            self.cap = min(self.cap + 1 / self.cap, float(UNDER_WAY_MAX))
+            self._grow()
         elif ending == "turned_away":
-            if send >= self._first_of_wave:
-                self._first_of_wave = self._sends_begun
-                self.cap = float(max(1, self.under_way - 1))
-            else:
-                self.cap = max(1.0, self.cap - 1)
+            self._shrink(send)
         self._free_place()
+
+    def _grow(self) -> None:
+        self.cap = min(self.cap + self._growth / self.cap, float(UNDER_WAY_MAX))
+        self._answers += 1
+        if self._answers >= self.cap:
+            self._answers = 0.0
+            self._growth = min(2 * self._growth, float(UNDER_WAY_MAX))
+
+    def _shrink(self, send: int) -> None:
+        self._growth = 1.0
+        self._answers = 0.0
+        if send >= self._first_of_wave:
+            self._first_of_wave = self._sends_begun
+            self.cap = float(max(1, self.under_way - 1))
+        else:
+            self.cap = max(1.0, self.cap - 1)
 
     def _free_place(self) -> None:
         self.under_way -= 1
