@@ -17,8 +17,9 @@ class Gate:
     """`wake` is called for a task that waits when it has got a place.
 
     `cap` is how many may be under way, in fractions of one. It falls once for each wave of refusals: a wave begins with
-    a refusal of a send that began after the last wave did. A round of answers, one for each place, adds `_growth`, which
-    doubles with each round in which nothing is turned away: a provider that takes more again is soon asked for it.
+    a refusal of a send that began after the last wave did. A round of answers, one for each place, adds `_growth`,
+    which doubles with each round in which nothing is turned away: a provider that takes more again is soon asked for
+    it.
     """
 
     def __init__(self, wake: Callable[[Task], None]) -> None:
