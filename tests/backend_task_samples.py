@@ -383,11 +383,11 @@ entry:
 )
 
 _ASK = """
-record Verdict /// "of the jury" { guilty: bool /// "or not" years: int words: [string] }
+record Verdict { guilty: bool years: int words: [string] }
 function question(%prompt: string) -> nothing waits "main.kav" @1:1 {
 entry:
   %nobody: int = const.int -1
-  %o: outcome<answer> = ask $Verdict structured "the schema of a verdict" %nobody, %prompt
+  %o: outcome<answer> = ask $Verdict structured "the schema of a verdict" "\\{\\}" "" %nobody, %prompt
   %status: int = outcome.status %o
   switch %status [0: ok] cancelled
 ok:
@@ -408,7 +408,7 @@ failed:
   release %answer
   jump ask2
 ask2:
-  %p: outcome<answer> = ask bool prompt "the schema of a truth" %nobody, %prompt
+  %p: outcome<answer> = ask bool prompt "the schema of a truth" "" "no value is known" %nobody, %prompt
   %status2: int = outcome.status %p
   switch %status2 [0: ok2] cancelled2
 ok2:

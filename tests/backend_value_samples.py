@@ -95,7 +95,7 @@ COMPARISON = IrProgram(
 )
 
 TYPES = """
-record Point /// "where something is" { x: int /// "across" y: float on: bool }
+record Point { x: int y: float on: bool }
 record Named { name: string place: $Point tags: [string] }
 record Empty {}
 sum Light { Red Amber Green }

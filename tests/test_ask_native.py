@@ -20,9 +20,11 @@ def writer(bound: int, way: UnderWay = UnderWay.AVERAGE, **changes: Any) -> Agen
     return Agent("Writer", (Limit("Ai", (rule,)),), max_tokens=30, asks_under_way=way, **changes)
 
 
-def ask_once(test_model: Any, kind: Any = YES, prompt: str = "a", agent: Agent | None = None, **options: Any) -> Result:
+def ask_once(
+    test_model: Any, kind: Any = YES, prompt: str = "a", agent: Agent | None = None, sample: str = "", **options: Any
+) -> Result:
     def main(program: Program) -> Body:
-        yield from program.ask(0, kind, prompt)
+        yield from program.ask(0, kind, prompt, sample)
         program.print(str(program.now_ns()))
 
     return run(main, agents=[agent or writer(10**6)], test_model=test_model, **options)
@@ -30,7 +32,7 @@ def ask_once(test_model: Any, kind: Any = YES, prompt: str = "a", agent: Agent |
 
 def ask_together(count: int, agent: Agent, test_model: Any, **options: Any) -> Result:
     def one(program: Program) -> Body:
-        yield from program.ask(0, YES, "a")
+        yield from program.ask(0, YES, "a", '{"ok": true}')
 
     def main(program: Program) -> Body:
         tasks = [program.spawn(one(program)) for _ in range(count)]
@@ -277,17 +279,19 @@ def test_what_keeps_a_request_from_being_sent() -> None:
         assert ask_once(None, host=host, virtual_time=False).answers == [Answer("FAILED_ASK", 0, message)]
 
 
-def test_a_dry_run_shows_the_prompt_and_the_first_legal_value() -> None:
+def test_a_dry_run_shows_the_prompt_and_the_sample() -> None:
     tree = RecordOf("Tree")
     tree.fields = [FieldOf("name", STRING), FieldOf("sizes", ArrayOf(INT)), FieldOf("children", ArrayOf(tree))]
-    result = ask_once(None, tree, 'say "{x}"\n', writer(5, UnderWay.AVERAGE), dry_run=True)
+    result = ask_once(
+        None, tree, 'say "{x}"\n', writer(5), '{"sizes": [1], "name": "text", "children": []}', dry_run=True
+    )
     assert result.answers[0].value == {"name": "text", "sizes": [1], "children": []}
     shown = 'Tree(name: "text", sizes: [1], children: [])'
     assert result.err == f'[dry run] ask("say \\"\\{{x\\}}\\"\\n") -> {shown}\n'
     assert result.report.startswith("live_blocks 0\n")
     assert "entries 0 " in result.report
 
-    result = ask_once(None, STRING, dry_run=True)
+    result = ask_once(None, STRING, sample="text", dry_run=True)
     assert result.answers[0].value == "text"
     assert result.err == '[dry run] ask("a") -> "text"\n'
 

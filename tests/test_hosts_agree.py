@@ -33,13 +33,15 @@ from kavachc.bindings.descriptors import (
     TupleOf,
     VariantOf,
 )
+from kavachc.interpreter.decode import no_rules
 from kavachc.interpreter.model_admission import Admission
 from kavachc.interpreter.model_host import ModelHost
 from kavachc.interpreter.output import Output
+from kavachc.interpreter.samples import sample_of
 from kavachc.interpreter.values import Value
 from kavachc.options import RunOptions
 from kavachc.semantics import typed_ast, types
-from kavachc.semantics.schema import Schema
+from kavachc.semantics.schema import Sample, Schema
 from kavachc.source import SourceFile, Span
 from native_program import SECOND, VIRTUAL_START_NS, Answer, Body, Program, run
 
@@ -59,6 +61,10 @@ class Scenario:
     test_model: dict[str, Any]
     dry_run: bool = False
     wanted: Description = field(default_factory=lambda: YES)
+
+    @property
+    def sample(self) -> Sample:
+        return sample_of(model_type(self.wanted, {}), no_rules, lambda _rule, _arguments: None)
 
 
 @dataclass
@@ -83,10 +89,8 @@ def scenario_main(program: Any, scenario: Scenario, events: list[str]) -> Body:
                 yield from program.sleep(argument)
                 note(f"{number} woke")
             elif kind == "ask":
-                answer = yield from program.ask(0, scenario.wanted, argument)
-                # How a dry run's value is spelled as JSON, no program sees.
-                is_sample = scenario.dry_run and answer.kind == "ANSWERED"
-                note(f"{number} {answer.kind} {answer.status} {'' if is_sample else answer.text}")
+                answer = yield from program.ask(0, scenario.wanted, argument, scenario.sample.text)
+                note(f"{number} {answer.kind} {answer.status} {answer.text}")
             elif kind == "look":
                 other, limit_ns = argument
                 if other < number:
@@ -147,8 +151,9 @@ class ModelProgram:
     def cancel(self, task: Any) -> None:
         self.host.cancel(task)
 
-    def ask(self, _: int, wanted: Description, prompt: str) -> Generator[None, None, Answer]:
-        answer = yield from self.host.ask(self.agent, self.type(wanted), Schema("", "none"), prompt)
+    def ask(self, _: int, wanted: Description, prompt: str, sample: str) -> Generator[None, None, Answer]:
+        schema = Schema("", "none")
+        answer = yield from self.host.ask(self.agent, self.type(wanted), schema, Sample(sample), prompt)
         return Answer(MODEL_KINDS.get(answer.kind, answer.kind.upper()), answer.status, answer.text)
 
     def type(self, description: Description) -> types.Type:

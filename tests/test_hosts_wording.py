@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from kavachc.bindings.descriptors import INT, Agent, Description
 from kavachc.interpreter import decode, json_text
-from kavachc.interpreter.decode import Misfit, fitting_json
+from kavachc.interpreter.decode import Misfit, fitting_json, no_rules
 from kavachc.interpreter.scripted_model import ScriptError, read_script
 from native_program import Body, Program, run, run_to_exit
 from test_hosts_agree import NOISE, SCRAPS, WANTED, answers, model_type
@@ -26,7 +26,7 @@ def re_ask_prompt(prompt: str, note: str) -> str:
 def note_of(text: str, wanted: Description) -> str | None:
     """What the plain-Python host says of an answer; None when it fits."""
     try:
-        fitting_json(text, model_type(wanted, {}))
+        fitting_json(text, model_type(wanted, {}), no_rules)
     except Misfit as misfit:
         return str(misfit)
     return None

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from kavachc.interpreter.decode import Misfit, decode, encode, fitting_json, sample_value
+from kavachc.interpreter.decode import Misfit, decode_answer, fitting_json, no_rules
 from kavachc.interpreter.replies import Dropped, ModelAnswer, ModelFailure
+from kavachc.interpreter.samples import sample_of
 from kavachc.interpreter.scripted_model import ScriptError, read_script
 from kavachc.interpreter.show import show
 from kavachc.semantics.types import (
@@ -22,6 +23,10 @@ from kavachc.semantics.types import (
 from kavachc.source import SourceFile, Span
 
 SPAN = Span(SourceFile("a.kav", ""), 0, 0)
+
+
+def fitting(text: str, wanted: Type) -> str:
+    return fitting_json(text, wanted, no_rules)
 
 
 def fields(**types: Type) -> list[FieldInfo]:
@@ -93,13 +98,13 @@ TREE.fields = fields(children=ArrayType(TREE))
 def test_an_answer_fits_exactly_or_not_at_all(text: str, wanted: Type, shown: str | None) -> None:
     if shown is None:
         with pytest.raises(Misfit):
-            fitting_json(text, wanted)
+            fitting(text, wanted)
     else:
-        assert show(decode(fitting_json(text, wanted), wanted), wanted) == shown
+        assert show(decode_answer(fitting(text, wanted), wanted, no_rules), wanted) == shown
 
 
 def test_a_string_is_the_text_as_it_stands() -> None:
-    assert decode(fitting_json("```\n5\n```", STRING), STRING) == "```\n5\n```"
+    assert decode_answer(fitting("```\n5\n```", STRING), STRING, no_rules) == "```\n5\n```"
 
 
 def nested_tree(depth: int) -> str:
@@ -108,13 +113,13 @@ def nested_tree(depth: int) -> str:
 
 
 def test_nesting_beyond_128_does_not_fit() -> None:
-    fitting_json(nested_tree(64), TREE)
+    fitting(nested_tree(64), TREE)
     for depth in (65, 100_000):
         with pytest.raises(Misfit):
-            fitting_json(nested_tree(depth), TREE)
+            fitting(nested_tree(depth), TREE)
     with pytest.raises(Misfit):
-        fitting_json("[" * 1_000_000, ArrayType(INT))
-    assert fitting_json('["[[[[' + "[" * 500 + '"]', ArrayType(STRING))
+        fitting("[" * 1_000_000, ArrayType(INT))
+    assert fitting('["[[[[' + "[" * 500 + '"]', ArrayType(STRING))
 
 
 @pytest.mark.parametrize(
@@ -129,9 +134,9 @@ def test_nesting_beyond_128_does_not_fit() -> None:
     ],
 )
 def test_the_sample_of_a_type_is_its_first_legal_value(wanted: Type, shown: str) -> None:
-    sample = sample_value(wanted)
-    assert show(sample, wanted) == shown
-    assert show(decode(encode(sample), wanted), wanted) == shown
+    sample = sample_of(wanted, no_rules, lambda _rule, _arguments: None)
+    assert sample.text is not None
+    assert show(decode_answer(sample.text, wanted, no_rules), wanted) == shown
 
 
 def test_a_script_is_read_exactly() -> None:

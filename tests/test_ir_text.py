@@ -14,6 +14,7 @@ from kavachc.ir.module import (
     Capability,
     Cases,
     Field,
+    FieldRule,
     Function,
     Instruction,
     Limit,
@@ -36,8 +37,8 @@ from kavachc.ir.types import NOTHING, SCALARS, Address, Array, FunctionValue, Ir
 
 WHOLE = """entry main
 
-record Point /// "where it \\"is\\"" {
-  x: int /// "to the right"
+record Point {
+  x: int where "x >= 0 \\"…\\"" "x check"
   tags: [string]
 }
 
@@ -46,7 +47,7 @@ record Empty {
 
 sum PayError {
   Declined
-  Denied(reason: string /// "why", at: instant) /// "not \\{now\\}"
+  Denied(reason: string where "reason != \\{\\}" check, at: instant)
 }
 
 capability Payments {
@@ -81,7 +82,7 @@ entry:
   %6: address<int> = local.address &n
   %7: bool = int.compare <= %1, %1
   %8: outcome<nothing, $PayError> = call.capability Payments 0 plain %1, %2 @5:9
-  %9: outcome<answer> = ask [$Point] prompt "the schema" %1, %5
+  %9: outcome<answer> = ask [$Point] prompt "the schema" "[]" "" %1, %5
   branch %7 loop "the end" @6:1
 loop:
   switch %1 [0: loop, -1: "the end"] "the end"
@@ -173,7 +174,6 @@ NAMES = st.one_of(
     st.text(max_size=4),
 )
 TEXTS = st.text(max_size=8)
-DOCUMENTATION = st.none() | TEXTS
 LOCATIONS = st.none() | st.builds(Location, st.integers(1, 999), st.integers(1, 99))
 INTEGERS = st.integers(-(2**63), 2**63 - 1)
 TYPES: st.SearchStrategy[IrType] = st.recursive(
@@ -188,11 +188,10 @@ TYPES: st.SearchStrategy[IrType] = st.recursive(
     ),
     max_leaves=3,
 )
-FIELDS = st.lists(st.builds(Field, NAMES, TYPES, DOCUMENTATION), max_size=2).map(tuple)
-RECORDS = st.builds(Record, NAMES, FIELDS, DOCUMENTATION)
-SUMS = st.builds(
-    Sum, NAMES, st.lists(st.builds(Variant, NAMES, FIELDS, DOCUMENTATION), max_size=2).map(tuple), DOCUMENTATION
-)
+FIELD_RULES = st.none() | st.builds(FieldRule, TEXTS, NAMES)
+FIELDS = st.lists(st.builds(Field, NAMES, TYPES, FIELD_RULES), max_size=2).map(tuple)
+RECORDS = st.builds(Record, NAMES, FIELDS)
+SUMS = st.builds(Sum, NAMES, st.lists(st.builds(Variant, NAMES, FIELDS), max_size=2).map(tuple))
 METHODS = st.builds(Method, NAMES, st.lists(TYPES, max_size=2).map(tuple), TYPES, st.none() | TYPES, st.booleans())
 CAPABILITIES = st.builds(Capability, NAMES, st.lists(METHODS, max_size=2).map(tuple))
 RULES = st.builds(

@@ -143,6 +143,14 @@ TABLES: dict[str, tuple[str, str]] = {
         "vtable v Payments $Pair [bank.refund, bank.refund]",
         "vtable v: bank.refund does not fit Payments.later",
     ),
+    "a rule without a function": (
+        'record Ruled { n: int where "n > 0" a.check }',
+        "Ruled, n: there is no function a.check",
+    ),
+    "a rule with a function that does not fit": (
+        'record Ruled { n: int where "n > 0" bank.refund }',
+        "Ruled, n: bank.refund does not look at a field of type int",
+    ),
     "a vtable of nothing": ("vtable v Nothing $Pair []", "vtable v: there is no capability Nothing"),
     "a vtable of unknown functions": (
         "vtable v Payments $Pair [a, b]",
@@ -151,11 +159,12 @@ TABLES: dict[str, tuple[str, str]] = {
     "no entry": ("entry main", "there is no function main to enter"),
     "an entry with parameters": ("entry half", "the entry half must be () -> nothing ! error waits"),
     "an agent of unknown capabilities": (
-        'agent A {\n model "m" 1 P\n settings A M\n capabilities [What]\n}',
+        'agent A {\n model "m" 1 P at "" budget 0 within 1\n settings A M\n capabilities [What]\n}',
         "agent A: there is no capability What",
     ),
     "a rule of an unknown kind": (
-        'agent A {\n model "m" 1 P\n settings A M\n capabilities []\n limit Ai {\n most "x" < 1 per 1\n }\n}',
+        'agent A {\n model "m" 1 P at "" budget 0 within 1\n settings A M\n capabilities []\n'
+        ' limit Ai {\n most "x" < 1 per 1\n }\n}',
         "agent A, limit Ai: there is no kind of rule most",
     ),
 }

@@ -239,7 +239,7 @@ def test_ask_makes_each_answer_a_value_or_an_error() -> None:
           local &ask.error: $AiError
         entry:
           %1: string = copy %text
-          %2: outcome<answer> = ask int wrapped "SCHEMA" %agent, %1
+          %2: outcome<answer> = ask int wrapped "SCHEMA" "1" "" %agent, %1
           release %1
           %3: int = outcome.status %2
           switch %3 [0: ok] cancelled

@@ -221,7 +221,7 @@ def test_types_reached_through_types_and_attributes_stay() -> None:
         "main() -> nothing ! error waits",
     ).replace(
         "%1: error = const.nothing",
-        '%1: int = const.int -1\n%2: string = const.string ""\n%3: outcome<answer> = ask $List none "" %1, %2',
+        '%1: int = const.int -1\n%2: string = const.string ""\n%3: outcome<answer> = ask $List none "" "" "" %1, %2',
     )
     text = PRELUDE.replace("vtable bank Payments $Pair [bank.refund, bank.later]\n", "")
     module = parse_module("entry main\n" + text + main)

@@ -47,14 +47,18 @@ typedef enum kv_kind {
   KV_RECORD = 8, KV_SUM = 9, KV_TASK = 10, KV_AGENT = 11, KV_CAPABILITY = 12, KV_ERROR = 13,
   KV_OPTIONAL = 14, KV_TUPLE = 15, KV_BOX = 16, KV_MAP = 17, KV_FUNCTION = 18
 } kv_kind;
-typedef struct kv_field { kv_text_view name; const struct kv_type *type; int64_t offset; kv_text_view documentation; } kv_field;
-typedef struct kv_variant { kv_text_view name; const kv_field *fields; int64_t field_count; kv_text_view documentation; } kv_variant;
+/* `holds` says, not zero, whether the field's rule holds for a value of its type (of a box: of what it stands for); NULL
+ * where the field has no rule. */
+typedef struct kv_field {
+  kv_text_view name; const struct kv_type *type; int64_t offset;
+  kv_text_view rule; int64_t (*holds)(const void *value);
+} kv_field;
+typedef struct kv_variant { kv_text_view name; const kv_field *fields; int64_t field_count; } kv_variant;
 typedef struct kv_type {
   int32_t kind;                     /* kv_kind */
   int32_t counted;                  /* 1 when a value holds, or is, a pointer to a counted block */
   int64_t size; int64_t alignment;
   kv_text_view name;                /* records and sums: the declared name */
-  kv_text_view documentation;
   const struct kv_type *element;    /* arrays, optionals, boxes: the element; tasks: the result */
   const kv_field *fields; int64_t field_count;        /* records; tuples, without names */
   const kv_variant *variants; int64_t variant_count;  /* sums */
@@ -184,10 +188,11 @@ kv_string *kv_limit_refuse(int64_t rule);        /* nothing is recorded; the rea
 
 /* ---- ask. `agent` is the index of the agent whose handler this runs for, or -1. ---- */
 typedef enum kv_schema_way { KV_FREE_TEXT = 0, KV_STRUCTURED = 1, KV_WRAPPED = 2, KV_IN_PROMPT = 3 } kv_schema_way;
-typedef struct kv_schema { int32_t way; kv_text_view text; } kv_schema;
+typedef struct kv_schema { int32_t way; kv_text_view text; kv_text_view sample; kv_text_view problem; } kv_schema;
 /* The JSON schema of what is asked for, and how it goes to the model. KV_FREE_TEXT: there is none, the answer is the text.
  * KV_STRUCTURED: as structured output. KV_WRAPPED: so too, and the answer is the one field `answer` of the object that it
- * describes; the model's text is unwrapped where it is just such an object. KV_IN_PROMPT: at the end of the prompt. */
+ * describes; the model's text is unwrapped where it is just such an object. KV_IN_PROMPT: at the end of the prompt.
+ * A dry run answers `sample`; where no value is known its bytes are NULL, and the ask fails with `problem`. */
 typedef enum kv_answer_kind { KV_ANSWERED = 0, KV_NO_KEY = 1, KV_FAILED_ASK = 2, KV_INVALID_OUTPUT = 3, KV_DENIED = 4 } kv_answer_kind;
 typedef struct kv_answer { int64_t kind; int64_t status; kv_string *text; int64_t retry_after; } kv_answer;
 /* text: the answer's JSON, already found to fit `type` | the variable | the message | the last answer | the reason.

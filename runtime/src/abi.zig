@@ -140,7 +140,9 @@ pub const Field = extern struct {
     name: TextView,
     type: *const Type,
     offset: i64,
-    documentation: TextView = .{},
+    rule: TextView = .{},
+    /// Whether the rule holds for a value of the field; null where there is none.
+    holds: ?*const fn (value: *const anyopaque) callconv(.c) i64 = null,
 
     /// The address of this field in the value at `base`.
     pub fn in(field: *const Field, base: *const anyopaque) *const anyopaque {
@@ -153,7 +155,6 @@ pub const Variant = extern struct {
     name: TextView,
     fields: ?[*]const Field = null,
     field_count: i64 = 0,
-    documentation: TextView = .{},
 
     pub fn fieldSlice(variant: *const Variant) []const Field {
         const fields = variant.fields orelse return &.{};
@@ -167,7 +168,6 @@ pub const Type = extern struct {
     size: i64,
     alignment: i64 = 8,
     name: TextView = .{},
-    documentation: TextView = .{},
     element: ?*const Type = null,
     fields: ?[*]const Field = null,
     field_count: i64 = 0,
@@ -311,6 +311,9 @@ pub const SchemaWay = enum(i32) { free_text = 0, structured = 1, wrapped = 2, in
 pub const Schema = extern struct {
     way: SchemaWay,
     text: TextView = .{},
+    /// What a dry run answers; none where no value is known, and `problem` says why.
+    sample: TextView = .{},
+    problem: TextView = .{},
 };
 
 pub const Answer = extern struct {
@@ -401,16 +404,16 @@ comptime {
     check(VTable, 8, .{ .payload_type = 0 });
     check(Capability, 16, .{ .vtable = 8 });
     check(AgentHandle, 16, .{ .capability_count = 8 });
-    check(Field, 48, .{ .type = 16, .offset = 24, .documentation = 32 });
-    check(Variant, 48, .{ .fields = 16, .field_count = 24, .documentation = 32 });
-    check(Type, 104, .{ .counted = 4, .size = 8, .alignment = 16, .name = 24, .documentation = 40, .element = 56, .fields = 64, .field_count = 72, .variants = 80, .variant_count = 88, .key = 96 });
+    check(Field, 56, .{ .type = 16, .offset = 24, .rule = 32, .holds = 48 });
+    check(Variant, 32, .{ .fields = 16, .field_count = 24 });
+    check(Type, 88, .{ .counted = 4, .size = 8, .alignment = 16, .name = 24, .element = 40, .fields = 48, .field_count = 56, .variants = 64, .variant_count = 72, .key = 80 });
     check(Text, 24, .{ .length = 8, .capacity = 16 });
     check(Outcome, 16, .{ .@"error" = 8 });
     check(Rule, 56, .{ .strict = 4, .text = 8, .window_ns = 24, .bound_int = 32, .bound_float = 40, .keyed = 48 });
     check(Limit, 32, .{ .rules = 16, .rule_count = 24 });
     check(Model, 64, .{ .base_url = 16, .max_tokens = 32, .context_budget = 40, .timeout_ns = 48, .provider = 56, .reserved = 60 });
     check(Agent, 112, .{ .model = 16, .asks_under_way = 80, .mode = 84, .ai_limit = 88, .reserved = 92, .limits = 96, .limit_count = 104 });
-    check(Schema, 24, .{ .text = 8 });
+    check(Schema, 56, .{ .text = 8, .sample = 24, .problem = 40 });
     check(Answer, 32, .{ .status = 8, .text = 16, .retry_after = 24 });
     check(Header, 32, .{ .value = 16 });
     check(Exchange, 96, .{ .url = 16, .headers = 32, .header_count = 40, .body = 48, .connect_limit_ns = 64, .limit_ns = 72, .body_bytes_max = 80, .host = 88 });

@@ -16,7 +16,6 @@ const ledger = @import("ledger.zig");
 const memory = @import("memory.zig");
 const provider = @import("provider.zig");
 const retry = @import("retry.zig");
-const sample = @import("sample.zig");
 const scheduler = @import("scheduler.zig");
 const scripted = @import("scripted.zig");
 const show = @import("show.zig");
@@ -427,13 +426,12 @@ fn takeAnswer(ask: *Ask, answer: []const u8) Progress {
 }
 
 fn answerDryRun(ask: *Ask) Progress {
-    var answer: std.ArrayList(u8) = .empty;
-    defer answer.deinit(allocator);
-    sample.append(&answer, allocator, ask.expected) catch unreachable;
-
+    const sample = ask.schema.sample.optional() orelse {
+        return end(ask, .failed, 0, string.create(ask.schema.problem.slice()));
+    };
     const made = memory.allocateRaw(@intCast(@max(1, ask.expected.size)));
     defer memory.freeRaw(made);
-    decode.decode(ask.expected, answer.items, made);
+    decode.decode(ask.expected, sample, made);
     defer value.release(ask.expected, made);
 
     var line: abi.Text = .{};
@@ -444,7 +442,7 @@ fn answerDryRun(ask: *Ask) Progress {
     show.inside(&line, ask.expected, made);
     text.append(&line, "\n");
     host.writeStderr(line.slice());
-    return end(ask, .answered, 0, string.create(answer.items));
+    return end(ask, .answered, 0, string.create(sample));
 }
 
 /// The text is the caller's from here on.

@@ -19,6 +19,11 @@ pub export fn kv_decode(expected: *const abi.Type, text: *const abi.String, out:
 pub fn decode(expected: *const abi.Type, text: []const u8, out: *anyopaque) void {
     // An answer of the type String is the model's text as it stands, not JSON (spec 8.4.string).
     if (expected.kind == .string) return store(*abi.String, out, string_block.create(text));
+    fromJson(expected, text, out);
+}
+
+/// The value that JSON is which is known to fit `expected`.
+pub fn fromJson(expected: *const abi.Type, text: []const u8, out: *anyopaque) void {
     var decoder: Decoder = .{ .cursor = .{ .text = text } };
     defer decoder.name.deinit(allocator);
     // The text was checked before, and memory never runs out silently, so no error can come from here.

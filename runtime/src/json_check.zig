@@ -3,7 +3,10 @@
 
 const std = @import("std");
 const abi = @import("abi.zig");
+const decode = @import("decode.zig");
 const json = @import("json.zig");
+const memory = @import("memory.zig");
+const value_block = @import("value.zig");
 const assert = std.debug.assert;
 const Allocator = std.mem.Allocator;
 
@@ -196,12 +199,29 @@ const Checker = struct {
             if (seen[index]) return checker.misfit("the field \"{s}\" is given twice", .{clipped(name)});
             seen[index] = true;
             try checker.path.print(checker.allocator, ".{s}", .{fields[index].name.slice()});
+            checker.cursor.skipSpace();
+            const start = checker.cursor.position;
             try checker.value(fields[index].type);
+            try checker.rule(&fields[index], checker.cursor.text[start..checker.cursor.position]);
             checker.path.shrinkRetainingCapacity(path_length);
         }
-        for (fields, seen) |*field, was_seen| {
-            if (!was_seen and field.type.unboxed().kind != .optional) return checker.misfit("the field \"{s}\" is missing", .{field.name.slice()});
-        }
+        for (fields, seen) |*field, was_seen| if (!was_seen) {
+            if (field.type.unboxed().kind != .optional) return checker.misfit("the field \"{s}\" is missing", .{field.name.slice()});
+            try checker.path.print(checker.allocator, ".{s}", .{field.name.slice()});
+            try checker.rule(field, "null");
+            checker.path.shrinkRetainingCapacity(path_length);
+        };
+    }
+
+    /// `text` is JSON that fits the field's type: the field's rule must hold for its value too.
+    fn rule(checker: *Checker, field: *const abi.Field, text: []const u8) Error!void {
+        const holds = field.holds orelse return;
+        const kind = field.type.unboxed();
+        const room = memory.allocateRaw(@intCast(@max(1, kind.size)));
+        defer memory.freeRaw(room);
+        decode.fromJson(kind, text, room);
+        defer value_block.release(kind, room);
+        if (holds(room) == 0) return checker.misfit("does not hold: {s}", .{field.rule.slice()});
     }
 
     fn sum(checker: *Checker, expected: *const abi.Type) Error!void {

@@ -163,3 +163,34 @@ test "one enclosing fence is removed, and nothing inside is touched" {
     };
     for (cases) |case| try testing.expectEqualStrings(case[1], check.withoutFence(case[0]));
 }
+
+fn isEven(value: *const anyopaque) callconv(.c) i64 {
+    const number: *const i64 = @ptrCast(@alignCast(value));
+    return @intFromBool(@mod(number.*, 2) == 0);
+}
+
+/// The value of an optional Int stands behind its tag.
+fn isAbsent(value: *const anyopaque) callconv(.c) i64 {
+    const tag: *const i32 = @ptrCast(@alignCast(value));
+    return @intFromBool(tag.* == 0);
+}
+
+const maybe_type: abi.Type = .{ .kind = .optional, .size = 16, .element = &int_type };
+const ruled_fields = [_]abi.Field{
+    .{ .name = .init("even"), .type = &int_type, .offset = 0, .rule = .init("even % 2 == 0"), .holds = isEven },
+    .{ .name = .init("none"), .type = &maybe_type, .offset = 8, .rule = .init("is none"), .holds = isAbsent },
+};
+const ruled_type: abi.Type = .{
+    .kind = .record,
+    .size = 24,
+    .name = .init("Ruled"),
+    .fields = &ruled_fields,
+    .field_count = ruled_fields.len,
+};
+
+test "the rules of fields hold" {
+    try expectNote(&ruled_type, "{\"even\": 2}", "");
+    try expectNote(&ruled_type, "{\"none\": null, \"even\" : -4 }", "");
+    try expectNote(&ruled_type, "{\"even\": 3, \"none\": true}", "answer.even: does not hold: even % 2 == 0");
+    try expectNote(&ruled_type, "{\"none\": 1, \"even\": 3}", "answer.none: does not hold: is none");
+}

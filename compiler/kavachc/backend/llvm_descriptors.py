@@ -30,14 +30,14 @@ from kavachc.ir.types import (
 )
 
 _TEXT = "{ ptr, i64 }"
-_TYPE = f"{{ i32, i32, i64, i64, {_TEXT}, {_TEXT}, ptr, ptr, i64, ptr, i64, ptr }}"
-_FIELD = f"{{ {_TEXT}, ptr, i64, {_TEXT} }}"
-_VARIANT = f"{{ {_TEXT}, ptr, i64, {_TEXT} }}"
+_TYPE = f"{{ i32, i32, i64, i64, {_TEXT}, ptr, ptr, i64, ptr, i64, ptr }}"
+_FIELD = f"{{ {_TEXT}, ptr, i64, {_TEXT}, ptr }}"
+_VARIANT = f"{{ {_TEXT}, ptr, i64 }}"
 _RULE = f"{{ i32, i32, {_TEXT}, i64, i64, double, i64 }}"
 _LIMIT = f"{{ {_TEXT}, ptr, i64 }}"
 _MODEL = f"{{ {_TEXT}, {_TEXT}, i64, i64, i64, i32, i32 }}"
 _AGENT = f"{{ {_TEXT}, {_MODEL}, i32, i32, i32, i32, ptr, i64 }}"
-_SCHEMA = f"{{ i32, {_TEXT} }}"
+_SCHEMA = f"{{ i32, {_TEXT}, {_TEXT}, {_TEXT} }}"
 _PROGRAM = "{ ptr, ptr, ptr, ptr, i64, ptr, ptr }"
 
 _ARRAY, _RECORD, _SUM, _TASK, _AGENT_KIND, _CAPABILITY, _OPTIONAL, _TUPLE, _BOX = 7, 8, 9, 10, 11, 12, 14, 15, 16
@@ -57,11 +57,12 @@ def float_bits(value: float) -> str:
 class Descriptors:
     """Type descriptors are made when first asked for: a program has those that it needs, each once."""
 
-    def __init__(self, layouts: Layouts, constants: Constants) -> None:
+    def __init__(self, layouts: Layouts, constants: Constants, function_names: dict[str, str]) -> None:
+        self._function_names = function_names
         self._layouts = layouts
         self._constants = constants
         self._names: dict[IrType, str] = {}
-        self._schemas: dict[tuple[str, str], str] = {}
+        self._schemas: dict[tuple[str, str, str, str], str] = {}
         self.lines: list[str] = []
 
     @property
@@ -77,19 +78,20 @@ class Descriptors:
             self.lines.append(f"{name} = internal constant {_TYPE} {self._type_value(type)}")
         return name
 
-    def schema(self, way: str, text: str) -> str:
+    def schema(self, way: str, text: str, sample: str, problem: str) -> str:
         """The name of the kv_schema."""
-        name = self._schemas.get((way, text))
+        key = (way, text, sample, problem)
+        name = self._schemas.get(key)
         if name is None:
-            name = self._schemas[way, text] = f"@schema.{len(self._schemas)}"
-            self.lines.append(f"{name} = internal constant {_SCHEMA} {{ i32 {WAYS.index(way)}, {self._text(text)} }}")
+            name = self._schemas[key] = f"@schema.{len(self._schemas)}"
+            texts = ", ".join(self._text(item) for item in (text, None if problem else sample, problem))
+            self.lines.append(f"{name} = internal constant {_SCHEMA} {{ i32 {WAYS.index(way)}, {texts} }}")
         return name
 
     def _type_value(self, type: IrType) -> str:
         counted = int(is_counted(type, self._module))
         layout = f"i64 {self._layouts.size(type)}, i64 {self._layouts.alignment(type)}"
         name: str | None = None
-        documentation: str | None = None
         element, key = "null", "null"
         fields, field_count = "null", 0
         variants, variant_count = "null", 0
@@ -102,7 +104,7 @@ class Descriptors:
         elif isinstance(type, Tuple):
             kind = _TUPLE
             offsets = self._layouts.aggregate(type).offsets
-            members = tuple([Field("", element, None) for element in type.elements])
+            members = tuple([Field("", element) for element in type.elements])
             fields, field_count = self._fields(members, offsets, f"{type}"), len(members)
         elif isinstance(type, Task):
             kind, element = _TASK, self.type(type.result)
@@ -112,11 +114,11 @@ class Descriptors:
             declared = named(type.name, self._module)
             name = shown_name(declared.name)
             if isinstance(declared, Record):
-                kind, documentation = _RECORD, declared.documentation
+                kind = _RECORD
                 offsets = self._layouts.aggregate(type).offsets
                 fields, field_count = self._fields(declared.fields, offsets, f"{type}"), len(declared.fields)
             elif isinstance(declared, Sum):
-                kind, documentation = _SUM, declared.documentation
+                kind = _SUM
                 variants, variant_count = self._variants(declared, type), len(declared.variants)
             else:
                 kind = _AGENT_KIND if isinstance(declared, Agent) else _CAPABILITY
@@ -124,7 +126,7 @@ class Descriptors:
             assert type in _SCALAR_KINDS, f"no descriptor of {type}"
             kind = _SCALAR_KINDS[type]
         return (
-            f"{{ i32 {kind}, i32 {counted}, {layout}, {self._text(name)}, {self._text(documentation)}, ptr {element}, "
+            f"{{ i32 {kind}, i32 {counted}, {layout}, {self._text(name)}, ptr {element}, "
             f"ptr {fields}, i64 {field_count}, ptr {variants}, i64 {variant_count}, ptr {key} }}"
         )
 
@@ -136,10 +138,15 @@ class Descriptors:
             return "null"
         rows = [
             f"{_FIELD} {{ {self._text(field.name)}, ptr {self.type(field.type)}, i64 {offset}, "
-            f"{self._text(field.documentation)} }}"
+            f"{self._rule_of(field)} }}"
             for field, offset in zip(fields, offsets, strict=False)
         ]
         return self._table(f"fields.{owner}", _FIELD, rows)
+
+    def _rule_of(self, field: Field) -> str:
+        if field.rule is None:
+            return f"{self._text(None)}, ptr null"
+        return f"{self._text(field.rule.text)}, ptr {self._function_names[field.rule.check]}"
 
     def _variants(self, declared: Sum, type: IrType) -> str:
         offsets = self._layouts.aggregate(type).offsets
@@ -148,10 +155,7 @@ class Descriptors:
             shown = tuple(field for field in variant.fields if not field.is_hidden)
             places = tuple(offsets[self._layouts.member_of_variant(type, number, at)] for at in range(len(shown)))
             fields = self._fields(shown, places, f"{type}.{variant.name}")
-            rows.append(
-                f"{_VARIANT} {{ {self._text(variant.name)}, ptr {fields}, i64 {len(shown)}, "
-                f"{self._text(variant.documentation)} }}"
-            )
+            rows.append(f"{_VARIANT} {{ {self._text(variant.name)}, ptr {fields}, i64 {len(shown)} }}")
         return self._table(f"variants.{type}", _VARIANT, rows)
 
     def _table(self, name: str, row_type: str, rows: list[str]) -> str:
@@ -166,9 +170,9 @@ class Descriptors:
 
     # Vtables, agents, the program.
 
-    def vtables(self, function_name: dict[str, str]) -> None:
+    def vtables(self) -> None:
         for vtable in self._module.vtables.values():
-            methods = ", ".join(f"ptr {function_name[name]}" for name in vtable.functions)
+            methods = ", ".join(f"ptr {self._function_names[name]}" for name in vtable.functions)
             array = f"[{len(vtable.functions)} x ptr]"
             value = f"[{methods}]" if methods else "zeroinitializer"
             self.lines.append(
@@ -176,7 +180,7 @@ class Descriptors:
                 f"{{ ptr {self.type(vtable.payload)}, {array} {value} }}"
             )
 
-    def code_tables(self, function_name: dict[str, str]) -> None:
+    def code_tables(self) -> None:
         """What function values point to: a vtable of their captures, and of the code as its one method."""
         for function in self._module.functions.values():
             if function.captures is None:
@@ -184,7 +188,7 @@ class Descriptors:
             captures = f"captures.{function.name}"
             self.lines.append(
                 f'@"code.{function.name}" = internal constant {{ ptr, ptr }} '
-                f'{{ ptr @"{captures}", ptr {function_name[function.name]} }}'
+                f'{{ ptr @"{captures}", ptr {self._function_names[function.name]} }}'
             )
             if not function.captures:
                 # A value that captures nothing is a static block.
@@ -198,12 +202,12 @@ class Descriptors:
         """As a record without names."""
         types = function.captures or ()
         layout = self._layouts.captures(types)
-        fields = tuple(Field("", type, None) for type in types)
+        fields = tuple(Field("", type) for type in types)
         table = self._fields(fields, layout.offsets, f"captures.{function.name}")
         counted = int(any(is_counted(type, self._module) for type in types))
         return (
             f"{{ i32 {_RECORD}, i32 {counted}, i64 {layout.size}, i64 {layout.alignment}, {self._text(None)}, "
-            f"{self._text(None)}, ptr null, ptr {table}, i64 {len(types)}, ptr null, i64 0, ptr null }}"
+            f"ptr null, ptr {table}, i64 {len(types)}, ptr null, i64 0, ptr null }}"
         )
 
     def program(self, entry: str, resume: str, call_depth: str, ledger: bool, model: bool) -> None:

@@ -29,10 +29,10 @@ class Emission:
         self.module = module
         self.layouts = Layouts(module)
         self.constants = Constants()
-        self.descriptors = Descriptors(self.layouts, self.constants)
+        self.function_names = {name: f'@"fn.{name}"' for name in module.functions}
+        self.descriptors = Descriptors(self.layouts, self.constants, self.function_names)
         self.runtime = RuntimeDeclarations()
         self.helpers = Helpers(self.layouts, self.constants, self.descriptors, self.runtime)
-        self.function_names = {name: f'@"fn.{name}"' for name in module.functions}
         self.asks = False
 
     def result_type(self, type: IrType) -> str:
@@ -41,8 +41,8 @@ class Emission:
 
     def text(self, target: Target) -> str:
         functions = [FunctionEmitter(self, function).emit(EMITTERS) for function in self.module.functions.values()]
-        self.descriptors.vtables(self.function_names)
-        self.descriptors.code_tables(self.function_names)
+        self.descriptors.vtables()
+        self.descriptors.code_tables()
         if self.module.entry:
             self._program()
         parts = [

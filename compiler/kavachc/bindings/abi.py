@@ -183,8 +183,17 @@ class AgentHandle(Structure):
 # ---- Type descriptors
 
 
+HoldsFunction = CFUNCTYPE(c_int64, c_void_p)
+
+
 class Field(Structure):
-    _fields_ = (("name", TextView), ("type", POINTER(Type)), ("offset", c_int64), ("documentation", TextView))
+    _fields_ = (
+        ("name", TextView),
+        ("type", POINTER(Type)),
+        ("offset", c_int64),
+        ("rule", TextView),
+        ("holds", HoldsFunction),
+    )
 
 
 class Variant(Structure):
@@ -192,7 +201,6 @@ class Variant(Structure):
         ("name", TextView),
         ("fields", POINTER(Field)),
         ("field_count", c_int64),
-        ("documentation", TextView),
     )
 
 
@@ -202,7 +210,6 @@ Type._fields_ = (
     ("size", c_int64),
     ("alignment", c_int64),
     ("name", TextView),
-    ("documentation", TextView),
     ("element", POINTER(Type)),
     ("fields", POINTER(Field)),
     ("field_count", c_int64),
@@ -265,7 +272,7 @@ class Agent(Structure):
 
 
 class Schema(Structure):
-    _fields_ = (("way", c_int32), ("text", TextView))
+    _fields_ = (("way", c_int32), ("text", TextView), ("sample", TextView), ("problem", TextView))
 
 
 class Answer(Structure):

@@ -6,7 +6,7 @@ array or a box (give its fields after making it).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from ctypes import Structure, c_double, c_int32, c_int64, c_uint8, c_void_p, pointer, string_at
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,6 +17,8 @@ from kavachc.bindings.kept import Kept
 
 _ELEMENTS_OFFSET = 24
 _BYTES_OFFSET = 16
+_ENTRIES_OFFSET = 32
+_KEY_OFFSET = 8
 _BOX_VALUE_OFFSET = 8
 _TAG_SIZE = 4
 
@@ -61,30 +63,29 @@ class TaskOf:
 
 @dataclass(eq=False)
 class FieldOf:
+    """`rule` is the text of the field's rule, and what says whether it holds for the value at an address."""
+
     name: str
     type: Description
-    documentation: str = ""
+    rule: tuple[str, Callable[[int], bool]] | None = None
 
 
 @dataclass(eq=False)
 class RecordOf:
     name: str
     fields: list[FieldOf] = field(default_factory=list)
-    documentation: str = ""
 
 
 @dataclass(eq=False)
 class VariantOf:
     name: str
     fields: list[FieldOf] = field(default_factory=list)
-    documentation: str = ""
 
 
 @dataclass(eq=False)
 class SumOf:
     name: str
     variants: list[VariantOf] = field(default_factory=list)
-    documentation: str = ""
 
 
 Description = Basic | ArrayOf | MapOf | OptionalOf | TupleOf | BoxOf | TaskOf | RecordOf | SumOf
@@ -145,7 +146,7 @@ class Descriptors:
     def __init__(self) -> None:
         self.kept = Kept()
         self._types: dict[Description, abi.Type] = {}
-        self._schemas: dict[tuple[abi.SchemaWay, str], abi.Schema] = {}
+        self._schemas: dict[tuple[abi.SchemaWay, str, str | None, str], abi.Schema] = {}
         # What is only pointed to is made last, when all that lies inside one another has its size.
         self._pointed_to: list[tuple[abi.Type, Description]] = []
         self._depth = 0
@@ -165,11 +166,13 @@ class Descriptors:
             holder.element = pointer(self.type(element))
         return made
 
-    def schema(self, way: abi.SchemaWay, text: str) -> abi.Schema:
-        """The one kv_schema of a text."""
-        made = self._schemas.get((way, text))
+    def schema(self, way: abi.SchemaWay, text: str, sample: str | None, problem: str) -> abi.Schema:
+        """The one kv_schema of these texts."""
+        key = (way, text, sample, problem)
+        made = self._schemas.get(key)
         if made is None:
-            made = self._schemas[way, text] = abi.Schema(way, self.kept.text(text))
+            texts = [self.kept.text(item) for item in (text, sample, problem)]
+            made = self._schemas[key] = abi.Schema(way, *texts)
         return made
 
     def _fill(self, made: abi.Type, description: Description) -> None:
@@ -212,7 +215,6 @@ class Descriptors:
     def _fill_record(self, made: abi.Type, description: RecordOf) -> None:
         layout = self._fields(description.fields, 0)
         made.name = self.kept.text(description.name)
-        made.documentation = self.kept.text(description.documentation)
         made.fields = self.kept.table(abi.Field, layout.rows)
         made.field_count = len(layout.rows)
         made.alignment = layout.alignment
@@ -225,14 +227,12 @@ class Descriptors:
                 self.kept.text(variant.name),
                 self.kept.table(abi.Field, layout.rows),
                 len(layout.rows),
-                self.kept.text(variant.documentation),
             )
             for variant, layout in zip(description.variants, layouts, strict=True)
         ]
         alignment = max([_TAG_SIZE, *(layout.alignment for layout in layouts)])
         end = max([_TAG_SIZE, *(layout.end for layout in layouts)])
         made.name = self.kept.text(description.name)
-        made.documentation = self.kept.text(description.documentation)
         made.variants = self.kept.table(abi.Variant, rows)
         made.variant_count = len(rows)
         counted = any(layout.counted for layout in layouts)
@@ -245,12 +245,18 @@ class Descriptors:
             kind = self.type(each.type)
             assert kind.size > 0 or kind.kind == Kind.RECORD, f"{each.name}: a value cannot hold itself"
             offset = _round_up(layout.end, kind.alignment)
-            documentation = self.kept.text(each.documentation)
-            layout.rows.append(abi.Field(self.kept.text(each.name), pointer(kind), offset, documentation))
+            rule = self._rule_of(each)
+            layout.rows.append(abi.Field(self.kept.text(each.name), pointer(kind), offset, *rule))
             layout.end = offset + kind.size
             layout.alignment = max(layout.alignment, kind.alignment)
             layout.counted = layout.counted or bool(kind.counted)
         return layout
+
+    def _rule_of(self, field: FieldOf) -> tuple[abi.TextView, Any]:
+        if field.rule is None:
+            return self.kept.text(None), abi.HoldsFunction()
+        text, holds = field.rule
+        return self.kept.text(text), self.kept.keep(abi.HoldsFunction(holds))
 
     def _agent(self, agent: Agent) -> abi.Agent:
         limits = [
@@ -336,6 +342,8 @@ def read_value(description: Description, address: int) -> Any:
             start = block + _ELEMENTS_OFFSET
             length = abi.Array.from_address(block).length
             return [read_value(element, start + index * stride) for index in range(length)]
+        case MapOf(key, element):
+            return _read_map(key, element, c_void_p.from_address(address).value or 0)
         case OptionalOf(element):
             kind = Descriptors().type(element)
             is_there = c_int32.from_address(address).value
@@ -353,6 +361,20 @@ def read_value(description: Description, address: int) -> Any:
             return (variant.name, held) if held else variant.name
         case _:
             raise TypeError(f"a value of {description} cannot be read")
+
+
+def _read_map(key: Description, element: Description, block: int) -> dict[Any, Any]:
+    """The entries that stand: each is its hash word, 0 for one that was taken away, the key and the value."""
+    kinds = Descriptors()
+    key_type, held = kinds.type(key), kinds.type(element)
+    value_offset = _round_up(_KEY_OFFSET + key_type.size, held.alignment)
+    stride = _round_up(value_offset + held.size, 8)
+    entries = [block + _ENTRIES_OFFSET + index * stride for index in range(abi.Map.from_address(block).used)]
+    return {
+        read_value(key, entry + _KEY_OFFSET): read_value(element, entry + value_offset)
+        for entry in entries
+        if c_int64.from_address(entry).value
+    }
 
 
 def _read_fields(fields: list[FieldOf], start: int, base: int) -> dict[str, Any]:

@@ -358,6 +358,15 @@ MODEL_TIMEOUT = Code(
     "write how long an ask may take, such as `10m`",
 )
 
+# Rules of fields.
+
+FIELD_RULE_NOT_PURE = Code("K0820", "the rule of `{place}` only computes with the field, and this {reason}")
+FIELD_RULE_CYCLE = Code(
+    "K0821",
+    "the rule of `{place}` needs itself: to look at it, such a value is made or changed again",
+    "let the rule look at the field only",
+)
+
 # K10xx: warnings, by `semantics/warnings.py`.
 
 UNUSED_LOCAL = Code("K1001", "`{name}` is never used", "leave it out, or call it `_{name}`", "warning")

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from kavachc.interpreter.builtins import WAITING
 from kavachc.interpreter.combine import COMBINE
-from kavachc.interpreter.decode import decode
+from kavachc.interpreter.decode import decode_answer
 from kavachc.interpreter.frames import Frame, Steps
 from kavachc.interpreter.host import TaskBody
 from kavachc.interpreter.places import Reference
+from kavachc.interpreter.rules import look_at_rules
 from kavachc.interpreter.show import show
-from kavachc.interpreter.signals import Fails, KavachPanic, Leaves, Returns
-from kavachc.interpreter.statements import run_block
+from kavachc.interpreter.signals import Fails, KavachPanic
+from kavachc.interpreter.statements import function_body
 from kavachc.interpreter.values import CapabilityValue, FunctionData, LimitedCapability, Value, VariantValue, variant
 from kavachc.semantics import panics
 from kavachc.semantics import typed_ast as typed
@@ -58,18 +59,6 @@ def run_steps(first: Steps) -> TaskBody:
     if failure is not None:
         raise failure
     return sent
-
-
-def function_body(evaluator: Evaluator, function: typed.Function, frame: Frame) -> Steps:
-    """The result of the function whose parameters are set in `frame`; raises `Fails` with its error."""
-    assert function.body is not None
-    try:
-        return (yield from run_block(evaluator, function.body, frame))
-    except Returns as result:
-        return result.value
-    except Leaves as failure:
-        error = failure.error
-    raise Fails(error)
 
 
 def call(evaluator: Evaluator, node: Call, frame: Frame) -> Steps:
@@ -146,12 +135,19 @@ def _run(evaluator: Evaluator, function: typed.Function, arguments: list[Value],
             callee.values[parameter] = argument
     if not references:
         return (yield function_body(evaluator, function, callee))
+    result, failure = None, None
     try:
-        return (yield function_body(evaluator, function, callee))
-    finally:
-        # Also when it fails: what it changed stays changed.
-        for parameter, reference in references:
-            reference.copy_out(parameter, callee)
+        result = yield function_body(evaluator, function, callee)
+    except Fails as fails:
+        # What it changed stays changed.
+        failure = fails
+    for parameter, reference in references:
+        reference.copy_out(parameter, callee)
+    for _, reference in references:
+        yield from look_at_rules(evaluator, reference.place, reference.indexes, reference.frame)
+    if failure is not None:
+        raise failure
+    return result
 
 
 def _value(evaluator: Evaluator, node: typed.CallValue, values: list[Value], frame: Frame) -> Steps:
@@ -212,9 +208,10 @@ def _denied(limit: typed.Limit, reason: str) -> Fails:
 
 
 def _ask(evaluator: Evaluator, agent: typed.Agent | None, wanted: Type, prompt: str) -> Steps:
-    answer = yield from evaluator.host.ask(agent, wanted, answer_schema(wanted), prompt)
+    sample = evaluator.program.samples[wanted]
+    answer = yield from evaluator.host.ask(agent, wanted, answer_schema(wanted), sample, prompt)
     if answer.kind == "Answered":
-        return decode(answer.text, wanted)
+        return decode_answer(answer.text, wanted, evaluator.holds)
     ai_error = evaluator.program.ai_error
     if answer.kind == "Failed":
         raise Fails(variant(ai_error, "Failed", answer.status, answer.text, hidden=(answer.retry_after,)))

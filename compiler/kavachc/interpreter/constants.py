@@ -15,11 +15,13 @@ from kavachc.interpreter.calls import run_steps
 from kavachc.interpreter.evaluator import Evaluator
 from kavachc.interpreter.frames import Frame
 from kavachc.interpreter.host import Host
+from kavachc.interpreter.samples import sample_of
 from kavachc.interpreter.show import quote, show, show_duration
 from kavachc.interpreter.signals import Fails, KavachPanic
 from kavachc.interpreter.stack import with_large_stack
 from kavachc.interpreter.values import ABSENT, ArrayValue, MapValue, RecordValue, TupleValue, Value, VariantValue
 from kavachc.semantics import typed_ast as typed
+from kavachc.semantics.specialise import substituted
 from kavachc.semantics.types import (
     BOOL,
     ERROR,
@@ -27,6 +29,7 @@ from kavachc.semantics.types import (
     NOTHING,
     STRING,
     ArrayType,
+    FieldRule,
     MapType,
     OptionalType,
     TupleType,
@@ -75,6 +78,23 @@ class ConstantEvaluator(Evaluator):
         self._steps = self._text_length = 0
         return self.evaluate(node)
 
+    def rule_holds(self, rule: FieldRule, arguments: tuple[Type, ...], value: Value) -> bool:
+        """For a sample: a rule that ends in a mistake does not hold."""
+        self._steps = self._text_length = 0
+        try:
+            return self.holds(rule, arguments, value)
+        except (KavachPanic, TooLong, TooLarge, RecursionError, MemoryError):
+            return False
+
+    def default_of(self, rule: FieldRule, arguments: tuple[Type, ...]) -> Value | None:
+        if rule.default is None:
+            return None
+        bindings = dict(zip(rule.function.type_parameters, arguments, strict=True))
+        try:
+            return self.evaluate_from_zero(substituted(rule.default, bindings))
+        except (KavachPanic, TooLong, TooLarge, RecursionError, MemoryError):
+            return None
+
     def constant(self, constant: typed.Constant) -> Value:
         if constant not in self._constants:
             self._constants[constant] = self.evaluate(constant.value)
@@ -109,6 +129,9 @@ def _evaluate_all(program: typed.Program, bag: DiagnosticBag) -> None:
     for agent in program.agents:
         _evaluate_model(evaluator, agent, bag)
         _evaluate_settings(evaluator, agent, bag)
+    for wanted, _ in program.asks:
+        if wanted not in program.samples:
+            program.samples[wanted] = sample_of(wanted, evaluator.rule_holds, evaluator.default_of)
     # At the end, since the evaluator knows nodes by their identity and needs them all alive.
     for constant, tree in plain:
         constant.value = tree

@@ -9,15 +9,17 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from kavachc.interpreter.calls import run_steps
 from kavachc.interpreter.combine import COMBINE, Combination
 from kavachc.interpreter.expressions import COMPOUND
 from kavachc.interpreter.frames import Frame, Steps
 from kavachc.interpreter.host import Host
 from kavachc.interpreter.places import may_hold_array
+from kavachc.interpreter.rules import holds
 from kavachc.interpreter.values import Value
 from kavachc.interpreter.world import World
 from kavachc.semantics import typed_ast as typed
-from kavachc.semantics.types import CapabilityType, RecordType
+from kavachc.semantics.types import CapabilityType, FieldRule, RecordType, Type
 from kavachc.source import Span
 
 
@@ -36,6 +38,7 @@ class Evaluator:
         self.program = program
         self.world: World = World(arguments)
         self.host = host
+        host.holds = self.holds
         self.implementations: dict[tuple[RecordType, CapabilityType], typed.Implementation] = {
             (item.record, item.capability): item for item in program.implementations
         }
@@ -110,6 +113,16 @@ class Evaluator:
         if constant not in self._constants:
             self._constants[constant] = self.simple_value(constant.value, Frame())
         return self._constants[constant]
+
+    def holds(self, rule: FieldRule, arguments: tuple[Type, ...], value: Value) -> bool:
+        """Whether the rule of a field holds for a value, where the field's type has these arguments; a rule never
+        waits."""
+        task = run_steps(holds(self, rule, arguments, value, Frame(), rule.function.span))
+        try:
+            next(task)
+        except StopIteration as end:
+            return bool(end.value)
+        raise AssertionError("a rule never waits")
 
     # `constants.py` bounds what the compiler evaluates through these three.
 

@@ -11,6 +11,7 @@ from kavachc.interpreter.frames import Frame, Steps
 from kavachc.interpreter.library import CHANGES
 from kavachc.interpreter.patterns import matches
 from kavachc.interpreter.places import MAP_CHANGES, Reference, change_array, may_hold_array
+from kavachc.interpreter.rules import look_at_rules
 from kavachc.interpreter.signals import Breaks, Continues, Fails, KavachPanic, Leaves, Panics, Returns
 from kavachc.interpreter.statements import indexes_of, run_block
 from kavachc.interpreter.values import Present
@@ -42,6 +43,7 @@ def _mutating_builtin(evaluator: Evaluator, node: typed.CallMutatingBuiltin, fra
             result = change_array(node.place, indexes, frame, lambda items: CHANGES[key](items, *arguments))
     except Panics as panic:
         raise KavachPanic(str(panic), node.span) from None
+    yield from look_at_rules(evaluator, node.place, indexes, frame)
     if may_hold_array(node.type):
         # What was taken out may be the variable's own; it may be put back later, by another.
         frame.owners.pop(node.place.local, None)

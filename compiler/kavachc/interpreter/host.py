@@ -14,8 +14,9 @@ from collections.abc import Generator
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeAlias
 
+from kavachc.interpreter.decode import Holds
 from kavachc.interpreter.values import Value
-from kavachc.semantics.schema import Schema
+from kavachc.semantics.schema import Sample, Schema
 from kavachc.semantics.typed_ast import Agent, Limit
 from kavachc.semantics.types import Type
 
@@ -83,9 +84,14 @@ class Host(Protocol):
     def limit_refuse(self, rule: int) -> str:
         """Nothing is recorded; gives the reason."""
 
-    def ask(self, agent: Agent | None, wanted: Type, schema: Schema, prompt: str) -> Generator[None, None, Answer]:
+    # Whether the rule of a field holds for a value (`decode.py`); the evaluator sets it.
+    holds: Holds
+
+    def ask(
+        self, agent: Agent | None, wanted: Type, schema: Schema, sample: Sample, prompt: str
+    ) -> Generator[None, None, Answer]:
         """Asks the model of `agent` (None: the default model, and no limits) for a value of `wanted`, whose schema is
-        `schema`."""
+        `schema`, and of which a dry run answers `sample`."""
 
     def run(self, main: TaskBody) -> int:
         """Runs `main` and every task that it starts, reports what went wrong, and gives the exit status. Raises

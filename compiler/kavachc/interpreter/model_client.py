@@ -9,7 +9,7 @@ from functools import partial
 from typing import TypeAlias
 
 from kavachc.interpreter.arithmetic import INT_MAX
-from kavachc.interpreter.decode import Misfit, encode, fitting_json, sample_value
+from kavachc.interpreter.decode import Holds, Misfit, decode_answer, fitting_json
 from kavachc.interpreter.host import Answer
 from kavachc.interpreter.model_admission import TRIES, Admission, Entrant, largest_tokens
 from kavachc.interpreter.model_gate import Gate
@@ -29,7 +29,7 @@ from kavachc.interpreter.output import Output
 from kavachc.interpreter.provider import Endpoint, endpoint_of, failure_text
 from kavachc.interpreter.replies import Carrier, Dropped, ModelFailure, ModelReply
 from kavachc.interpreter.show import quote, show_duration, show_inside
-from kavachc.semantics.schema import Schema
+from kavachc.semantics.schema import Sample, Schema
 from kavachc.semantics.typed_ast import Agent, ModelSettings
 from kavachc.semantics.types import Type
 
@@ -37,6 +37,16 @@ PROMPT_BYTES_PER_TOKEN = 4
 DEFAULT_MODEL = ModelSettings()
 
 AskSteps: TypeAlias = Generator[None, None, Answer]
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What an answer is to be: of the type, which has the schema; a dry run answers the sample."""
+
+    type: Type
+    schema: Schema
+    sample: Sample
+    holds: Holds
 
 
 class ModelClient:
@@ -58,7 +68,7 @@ class ModelClient:
         self._gates: dict[tuple[str, str | None], Gate] = {}
         self._random: Callable[[], int] = SplitMix64() if scheduler.clock.is_virtual else host_random
 
-    def ask(self, agent: Agent | None, wanted: Type, schema: Schema, prompt: str) -> AskSteps:
+    def ask(self, agent: Agent | None, wanted: Wanted, prompt: str) -> AskSteps:
         """One ask, from the check for a key to its end."""
         model = agent.model if agent else DEFAULT_MODEL
         endpoint = endpoint_of(model, os.environ)
@@ -68,7 +78,7 @@ class ModelClient:
         tokens = -(-len(prompt.encode()) // PROMPT_BYTES_PER_TOKEN)
         if model.context_budget is not None and tokens > model.context_budget:
             return Answer("Failed", f"context budget: about {tokens} tokens, budget {model.context_budget}")
-        ask = Ask(model, endpoint, wanted, schema, prompt)
+        ask = Ask(model, endpoint, wanted, prompt)
         limit = next((limit for limit in agent.limits if limit.capability is None), None) if agent else None
         if agent is None or limit is None:
             return (yield from self._answered(ask))
@@ -153,9 +163,12 @@ class ModelClient:
 
     def _dry_run(self, ask: Ask) -> AskSteps:
         yield from self._scheduler.sleep(0)
-        value = sample_value(ask.wanted)
-        self._output.error_line(f"[dry run] ask({quote(ask.prompt)}) -> {show_inside(value, ask.wanted)}")
-        return Answer("Answered", encode(value))
+        wanted = ask.wanted
+        if wanted.sample.text is None:
+            return Answer("Failed", wanted.sample.problem)
+        value = decode_answer(wanted.sample.text, wanted.type, wanted.holds)
+        self._output.error_line(f"[dry run] ask({quote(ask.prompt)}) -> {show_inside(value, wanted.type)}")
+        return Answer("Answered", wanted.sample.text)
 
     def _tries(self, carrier: Carrier, ask: Ask) -> AskSteps:
         """At most three tries for an answer that fits; each re-ask says what did not (spec 8.4.tries)."""
@@ -177,7 +190,7 @@ class ModelClient:
             if reply.stop == "cut_off":
                 return Answer("InvalidOutput", answer)
             try:
-                return Answer("Answered", fitting_json(answer, ask.wanted))
+                return Answer("Answered", fitting_json(answer, ask.wanted.type, ask.wanted.holds))
             except Misfit as misfit:
                 note = f"\n\nYour last answer did not fit: {misfit}. Answer again with the JSON value only."
         return Answer("InvalidOutput", answer)
@@ -214,7 +227,7 @@ class ModelClient:
             gate.end(send, "other")
 
         with self._scheduler.calling_off(abandon):
-            reply = yield from carrier.reply(ask.endpoint, ask.schema, ask.prompt, ask.prompt + note)
+            reply = yield from carrier.reply(ask.endpoint, ask.wanted.schema, ask.prompt, ask.prompt + note)
         gate.end(send, ending_of(reply))
         return reply
 
@@ -232,8 +245,7 @@ class Ask:
 
     model: ModelSettings
     endpoint: Endpoint
-    wanted: Type
-    schema: Schema
+    wanted: Wanted
     prompt: str
     entrant: Entrant | None = None
     is_late: bool = False

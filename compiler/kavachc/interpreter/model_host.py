@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kavachc.interpreter.clocks import Clock, RealClock, VirtualClock
+from kavachc.interpreter.decode import Holds, no_rules
 from kavachc.interpreter.host import Answer, Outcome, TaskBody
 from kavachc.interpreter.http_model import HttpCarrier
-from kavachc.interpreter.model_client import ModelClient
+from kavachc.interpreter.model_client import ModelClient, Wanted
 from kavachc.interpreter.model_journal import Journal, Refused, Verdict
 from kavachc.interpreter.model_ledger import Ledger, Record
 from kavachc.interpreter.model_scheduler import Scheduler, Task
@@ -21,7 +22,7 @@ from kavachc.interpreter.scripted_model import ScriptError, load_script
 from kavachc.interpreter.show import show
 from kavachc.interpreter.signals import ProgramStops
 from kavachc.options import RunOptions
-from kavachc.semantics.schema import Schema
+from kavachc.semantics.schema import Sample, Schema
 from kavachc.semantics.typed_ast import Agent, Effect, Limit, Program
 from kavachc.semantics.types import ERROR, Type
 from kavachc.state.problem import StateProblem
@@ -79,6 +80,7 @@ class ModelHost:
         self._journal = self._open_journal(program, options, clock)
         self._client = ModelClient(self._scheduler, self._ledger, output, carrier, self._journal)
         self._limit: Limit | None = None
+        self.holds: Holds = no_rules
 
     def _carrier(self, options: RunOptions, can_ask: bool) -> Carrier | None:
         if options.test_model is None or not can_ask:
@@ -154,8 +156,10 @@ class ModelHost:
     def limit_refuse(self, rule: int) -> str:
         return self._ledger.refuse(self._checked.rules[rule])
 
-    def ask(self, agent: Agent | None, wanted: Type, schema: Schema, prompt: str) -> Generator[None, None, Answer]:
-        return self._client.ask(agent, wanted, schema, prompt)
+    def ask(
+        self, agent: Agent | None, wanted: Type, schema: Schema, sample: Sample, prompt: str
+    ) -> Generator[None, None, Answer]:
+        return self._client.ask(agent, Wanted(wanted, schema, sample, self.holds), prompt)
 
     def run(self, main: TaskBody) -> int:
         """Spec 4.main and 7.unwaited."""

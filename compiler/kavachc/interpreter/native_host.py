@@ -19,16 +19,18 @@ from kavachc.bindings.descriptors import NOTHING, STRING, Descriptors, TaskOf, r
 from kavachc.bindings.host import Host as NativeCallbacks
 from kavachc.bindings.host import HostTable
 from kavachc.bindings.library import load_library
+from kavachc.interpreter.decode import Holds, no_rules
 from kavachc.interpreter.host import Answer, Outcome, TaskBody
 from kavachc.interpreter.native_tables import Descriptions, agent_row
 from kavachc.interpreter.output import Output
 from kavachc.interpreter.show import show
 from kavachc.interpreter.signals import Fails, KavachPanic
+from kavachc.interpreter.values import Value
 from kavachc.options import RunOptions
 from kavachc.semantics import panics
-from kavachc.semantics.schema import Schema
+from kavachc.semantics.schema import Sample, Schema
 from kavachc.semantics.typed_ast import Agent, Effect, Limit, Program
-from kavachc.semantics.types import ERROR, Type
+from kavachc.semantics.types import ERROR, FieldRule, Type
 
 SCHEMA_WAYS: dict[str, abi.SchemaWay] = {
     "none": abi.SchemaWay.FREE_TEXT,
@@ -88,7 +90,8 @@ class NativeHost:
         self._library = library
         self._callbacks = HostTable(Callbacks(output), library)
         self._tables = Descriptors()
-        self._descriptions = Descriptions()
+        self.holds: Holds = no_rules
+        self._descriptions = Descriptions(self._rule_holds)
         self._string_type = self._tables.type(STRING)
         self._task_type = self._tables.type(TaskOf(NOTHING))
         self._coroutines: dict[int, Coroutine] = {}
@@ -228,12 +231,14 @@ class NativeHost:
 
     # The model.
 
-    def ask(self, agent: Agent | None, wanted: Type, schema: Schema, prompt: str) -> Generator[None, None, Answer]:
+    def ask(
+        self, agent: Agent | None, wanted: Type, schema: Schema, sample: Sample, prompt: str
+    ) -> Generator[None, None, Answer]:
         index = -1 if agent is None else agent.index
         native_type = self._tables.type(self._descriptions.of(wanted))
         answer = abi.Answer()
         string = self._string(prompt)
-        native_schema = self._tables.schema(SCHEMA_WAYS[schema.way], schema.text)
+        native_schema = self._tables.schema(SCHEMA_WAYS[schema.way], schema.text, sample.text, sample.problem)
         has_ended = self._library.kv_ask(
             index, byref(native_type), byref(native_schema), string, byref(answer), self._running
         )
@@ -241,6 +246,16 @@ class NativeHost:
         if not has_ended:
             yield
         return Answer(ANSWER_KINDS[answer.kind], self._taken(answer.text), answer.status, answer.retry_after)
+
+    def _rule_holds(self, rule: FieldRule, arguments: tuple[Type, ...], value: Value) -> bool:
+        """Called by the runtime for an answer's field."""
+        try:
+            return self.holds(rule, arguments, value)
+        except KavachPanic as panic:
+            self._panic(panic.message, panic.span.place())
+        except RecursionError:
+            self._panic(panics.STACK_OVERFLOW, "")
+        return False
 
     # Strings of the runtime.
 

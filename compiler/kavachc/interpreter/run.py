@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Literal
 
-from kavachc.interpreter.calls import function_body, run_steps
+from kavachc.interpreter.calls import run_steps
 from kavachc.interpreter.evaluator import Evaluator
 from kavachc.interpreter.frames import Frame
 from kavachc.interpreter.host import Host
@@ -15,6 +15,7 @@ from kavachc.interpreter.model_host import ModelHost
 from kavachc.interpreter.output import Output
 from kavachc.interpreter.signals import KavachPanic, ProgramStops
 from kavachc.interpreter.stack import with_large_stack
+from kavachc.interpreter.statements import function_body
 from kavachc.options import RunOptions
 from kavachc.semantics import panics
 from kavachc.semantics.typed_ast import Program

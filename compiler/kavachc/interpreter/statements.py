@@ -9,7 +9,8 @@ from kavachc.interpreter import arithmetic
 from kavachc.interpreter.frames import Frame, Steps
 from kavachc.interpreter.patterns import matches
 from kavachc.interpreter.places import read_place, store
-from kavachc.interpreter.signals import Breaks, Continues
+from kavachc.interpreter.rules import look_at_rules
+from kavachc.interpreter.signals import Breaks, Continues, Fails, Leaves, Returns
 from kavachc.interpreter.values import Value
 from kavachc.semantics import typed_ast as typed
 from kavachc.semantics.types import STRING
@@ -25,6 +26,18 @@ def run_block(evaluator: Evaluator, block: typed.Block, frame: Frame) -> Steps:
     if block.result is None:
         return None
     return (yield from evaluator.expression(block.result, frame))
+
+
+def function_body(evaluator: Evaluator, function: typed.Function, frame: Frame) -> Steps:
+    """The result of the function whose parameters are set in `frame`; raises `Fails` with its error."""
+    assert function.body is not None
+    try:
+        return (yield from run_block(evaluator, function.body, frame))
+    except Returns as result:
+        return result.value
+    except Leaves as failure:
+        error = failure.error
+    raise Fails(error)
 
 
 def _expression(evaluator: Evaluator, statement: typed.ExpressionStatement, frame: Frame) -> Steps:
@@ -54,6 +67,7 @@ def _assign(evaluator: Evaluator, statement: typed.Assign, frame: Frame) -> Step
         if place.type is STRING:
             evaluator.count_text(result, statement.operator_span)
     store(place, indexes, frame, result)
+    yield from look_at_rules(evaluator, place, indexes, frame)
 
 
 def indexes_of(evaluator: Evaluator, place: typed.Place, frame: Frame) -> Steps:

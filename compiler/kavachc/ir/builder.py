@@ -291,8 +291,8 @@ class FunctionBuilder:
     def spawn(self, function: str, arguments: Sequence[Value]) -> Value:
         return self.emit("spawn", *arguments, attributes=(function,))
 
-    def ask(self, agent: Value, prompt: Value, type: IrType, way: str, schema: str) -> Value:
-        return self.emit("ask", agent, prompt, attributes=(type, way, schema))
+    def ask(self, agent: Value, prompt: Value, type: IrType, *texts: str) -> Value:
+        return self.emit("ask", agent, prompt, attributes=(type, *texts))
 
     def decode(self, json: Value, type: IrType) -> Value:
         return self.emit("decode", json, type=type)

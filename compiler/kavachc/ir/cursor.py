@@ -35,7 +35,7 @@ _WORD = re.compile(
     |(?P<location>@\d+:\d+)
     |(?P<number>-?(?:\d+(?:\.\d+)?(?:e-?\d+)?|inf\b)|\b(?:inf|nan)\b(?![.:(]))
     |(?P<name>{_NAME})
-    |(?P<sign>///|->|==|!=|<=|>=|[<>(){{}}\[\]:,=!])""",
+    |(?P<sign>->|==|!=|<=|>=|[<>(){{}}\[\]:,=!])""",
     re.VERBOSE,
 )
 
@@ -106,10 +106,6 @@ class Cursor:
         value = self._unquote(self.word)
         self.advance()
         return value
-
-    def documentation(self) -> str | None:
-        """`/// "…"`, if it stands here."""
-        return self.string() if self.accept("///") else None
 
     def name(self) -> str:
         if self.kind == "string":

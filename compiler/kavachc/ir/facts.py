@@ -69,9 +69,14 @@ def _is_part_counted(type: IrType, module: Module, open_names: set[str]) -> bool
 
 def part_types(name: str, module: Module) -> list[IrType]:
     """The types of all fields of the record, or of all variants of the sum, called `name`."""
+    return [field.type for field in fields_of(name, module)]
+
+
+def fields_of(name: str, module: Module) -> list[Field]:
+    """The fields of the record, or of all variants of the sum, called `name`."""
     if name in module.records:
-        return [field.type for field in module.records[name].fields]
-    return [field.type for variant in module.sums[name].variants for field in variant.fields]
+        return [*module.records[name].fields]
+    return [field for variant in module.sums[name].variants for field in variant.fields]
 
 
 def named(name: str, module: Module) -> Record | Sum | Capability | Agent:

@@ -105,7 +105,15 @@ class Function:
         return Outcome(self.result, self.error) if self.error is not None or self.waits else self.result
 
 
-# Type tables. `documentation` goes into the type descriptors (kavach.h), None when there is none.
+# Type tables.
+
+
+@dataclass(frozen=True, slots=True)
+class FieldRule:
+    """`check` is a function that says, not zero, whether the rule holds for the field's value at an address."""
+
+    text: str
+    check: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +123,7 @@ class Field:
 
     name: str
     type: IrType
-    documentation: str | None
+    rule: FieldRule | None = None
     is_hidden: bool = False
 
 
@@ -129,21 +137,18 @@ def shown_name(name: str) -> str:
 class Record:
     name: str
     fields: tuple[Field, ...]
-    documentation: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class Variant:
     name: str
     fields: tuple[Field, ...]
-    documentation: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class Sum:
     name: str
     variants: tuple[Variant, ...]
-    documentation: str | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -179,8 +179,8 @@ _ROWS = (
     Op("limit.commit", "", "owned", suspends=True),  # outcome<answer>: answered when recorded, or denied
     Op("limit.refuse", "", "owned", ("rule",)),  # the reason
     # ask. Operands: the agent's number (-1: none), the prompt. `type` is what the answer must fit; `way` and `text` are
-    # those of its JSON schema.
-    Op("ask", "bb", "owned", ("type", "way", "text"), suspends=True),  # outcome<answer>
+    # those of its JSON schema; a dry run answers `sample`, or fails with `problem` where it is not empty.
+    Op("ask", "bb", "owned", ("type", "way", "text", "sample", "problem"), suspends=True),  # outcome<answer>
     Op("answer.kind", "b", "owned", pure=True),
     Op("answer.status", "b", "owned", pure=True),
     Op("answer.text", "c", "owned", pure=True),
@@ -228,6 +228,8 @@ ATTRIBUTE_KINDS: dict[str, AttributeKind] = {
     "vtable": "name",
     "entry": "name",
     "text": "text",
+    "sample": "text",
+    "problem": "text",
     "way": "way",
     "predicate": "predicate",
     "depth": "depth",

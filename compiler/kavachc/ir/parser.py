@@ -15,6 +15,7 @@ from kavachc.ir.module import (
     Capability,
     Cases,
     Field,
+    FieldRule,
     Function,
     Instruction,
     Limit,
@@ -92,27 +93,27 @@ def _field(cursor: Cursor) -> Field:
         name = cursor.name()
     if is_hidden or name != "hidden":
         cursor.expect(":")
-    return Field(name, cursor.type(), cursor.documentation(), is_hidden)
+    type = cursor.type()
+    rule = FieldRule(cursor.string(), cursor.name()) if cursor.accept("where") else None
+    return Field(name, type, rule, is_hidden)
 
 
 def _record(cursor: Cursor) -> Record:
     name = cursor.name()
-    documentation = cursor.documentation()
     fields: list[Field] = []
     cursor.expect("{")
     while not cursor.accept("}"):
         fields.append(_field(cursor))
-    return Record(name, tuple(fields), documentation)
+    return Record(name, tuple(fields))
 
 
 def _sum(cursor: Cursor) -> Sum:
     name = cursor.name()
-    documentation = cursor.documentation()
     variants: list[Variant] = []
     cursor.expect("{")
     while not cursor.accept("}"):
         variants.append(_variant(cursor))
-    return Sum(name, tuple(variants), documentation)
+    return Sum(name, tuple(variants))
 
 
 def _variant(cursor: Cursor) -> Variant:
@@ -123,7 +124,7 @@ def _variant(cursor: Cursor) -> Variant:
             if fields:
                 cursor.expect(",")
             fields.append(_field(cursor))
-    return Variant(name, tuple(fields), cursor.documentation())
+    return Variant(name, tuple(fields))
 
 
 def _signature_end(cursor: Cursor) -> tuple[IrType, IrType | None, bool]:

@@ -2,7 +2,7 @@
 
     entry main
 
-    record Point /// "a place" {
+    record Point {
       x: int
     }
 
@@ -61,31 +61,28 @@ def print_function(function: Function) -> str:
     return _FunctionPrinter(function).text()
 
 
-def _documentation(text: str | None) -> str:
-    return "" if text is None else f" /// {string_text(text)}"
-
-
 def _body(head: str, lines: list[str]) -> str:
     return "".join([f"{head} {{\n", *(f"  {line}\n" for line in lines), "}\n"])
 
 
 def _field(field: Field) -> str:
     hidden = "hidden " if field.is_hidden else ""
-    return f"{hidden}{name_text(field.name)}: {field.type}{_documentation(field.documentation)}"
+    rule = "" if field.rule is None else f" where {string_text(field.rule.text)} {name_text(field.rule.check)}"
+    return f"{hidden}{name_text(field.name)}: {field.type}{rule}"
 
 
 def _record(record: Record) -> str:
-    head = f"record {name_text(record.name)}{_documentation(record.documentation)}"
+    head = f"record {name_text(record.name)}"
     return _body(head, [_field(field) for field in record.fields])
 
 
 def _variant(variant: Variant) -> str:
     fields = f"({', '.join(_field(field) for field in variant.fields)})" if variant.fields else ""
-    return f"{name_text(variant.name)}{fields}{_documentation(variant.documentation)}"
+    return f"{name_text(variant.name)}{fields}"
 
 
 def _sum(sum: Sum) -> str:
-    head = f"sum {name_text(sum.name)}{_documentation(sum.documentation)}"
+    head = f"sum {name_text(sum.name)}"
     return _body(head, [_variant(variant) for variant in sum.variants])
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from kavachc.ir.errors import IrError
-from kavachc.ir.facts import is_plain
-from kavachc.ir.module import Block, Function, Local, Module, Vtable
-from kavachc.ir.types import ERROR, NOTHING, Address, FunctionValue, IrType, Named, made_of
+from kavachc.ir.facts import fields_of, is_plain
+from kavachc.ir.module import Block, FieldRule, Function, Local, Module, Vtable
+from kavachc.ir.types import ERROR, INT, NOTHING, Address, Box, FunctionValue, IrType, Named, made_of
 
 _RULE_KINDS = ("condition", "sum_int", "sum_float", "count", "tokens")
 
@@ -56,6 +56,10 @@ def check_tables(module: Module, types: TypeChecker) -> None:
                     raise IrError(f"agent {agent.name}, limit {limit.target}: there is no kind of rule {rule.kind}")
     for vtable in module.vtables.values():
         _check_vtable(vtable, module)
+    for name in (*module.records, *module.sums):
+        for field in fields_of(name, module):
+            if field.rule is not None:
+                _check_field_rule(f"{name}, {field.name}", field.type, field.rule, module)
     _check_keys(module)
     _check_entry(module)
 
@@ -105,6 +109,16 @@ def _check_vtable(vtable: Vtable, module: Module) -> None:
         wanted = ((Named(capability.name), *method.parameters), method.result, method.error, method.waits, False)
         if actual != wanted:
             raise IrError(f"vtable {vtable.name}: {name} does not fit {capability.name}.{method.name}")
+
+
+def _check_field_rule(place: str, type: IrType, rule: FieldRule, module: Module) -> None:
+    function = module.functions.get(rule.check)
+    if function is None:
+        raise IrError(f"{place}: there is no function {rule.check}")
+    wanted = Address(type.element if isinstance(type, Box) else type)
+    parameters = [parameter.type for parameter in function.parameters]
+    if (parameters, function.result, function.error, function.waits) != ([wanted], INT, None, False):
+        raise IrError(f"{place}: {rule.check} does not look at a field of type {type}")
 
 
 def _check_entry(module: Module) -> None:

@@ -22,7 +22,9 @@ def perform_ask(
     build = state.build
     agent, prompt = operands
     schema = answer_schema(answer_type)
-    outcome = build.ask(agent, prompt, lower_type(answer_type), schema.way, schema.text)
+    sample = state.program.source.samples[answer_type]
+    texts = (schema.way, schema.text, sample.text or "", sample.problem)
+    outcome = build.ask(agent, prompt, lower_type(answer_type), *texts)
     state.release_to(mark)
     answer = settle(state, outcome, True, None)
     kind, status = build.emit("answer.kind", answer), build.emit("answer.status", answer)

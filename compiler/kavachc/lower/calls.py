@@ -20,20 +20,29 @@ def call(state: FunctionLowering, node: typed.Expr, fails: Failure | None) -> Va
     outer = state.build.location
     state.locate(node.span)
     mark = state.mark()
-    operands = evaluate_operands(state, node)
-    value = perform(state, node, operands, mark, fails)
+    places: list[PlaceLowering] = []
+    operands = evaluate_operands(state, node, places)
+    ruled = [place for place in places if place.has_rules]
+    if ruled:
+        assert isinstance(node, typed.CallFunction)
+        value = _call_changing_fields(state, node, operands, ruled, fails)
+        state.release_to(mark)
+    else:
+        value = perform(state, node, operands, mark, fails)
     state.build.location = outer
     return value
 
 
-def evaluate_operands(state: FunctionLowering, node: typed.Expr) -> list[Value]:
+def evaluate_operands(
+    state: FunctionLowering, node: typed.Expr, places: list[PlaceLowering] | None = None
+) -> list[Value]:
     """What the call takes, in its order, held: the hidden agent's number where there is one, the target, the
-    arguments."""
+    arguments. Those that are places are put into `places`."""
     operands: list[Value] = []
     if isinstance(node, typed.CallFunction):
         if node.function.needs_agent:
             operands.append(state.agent_number())
-        return operands + _arguments(state, node.arguments)
+        return operands + _arguments(state, node.arguments, places)
     if isinstance(node, typed.Ask):
         return [state.agent_number(), state.held(node.prompt)]
     if isinstance(node, typed.CallValue | typed.CallHandler | typed.CallCapability):
@@ -43,13 +52,36 @@ def evaluate_operands(state: FunctionLowering, node: typed.Expr) -> list[Value]:
     return [state.held(argument) for argument in node.arguments]
 
 
-def _arguments(state: FunctionLowering, arguments: tuple[typed.Expr, ...]) -> list[Value]:
+def _arguments(
+    state: FunctionLowering, arguments: tuple[typed.Expr, ...], places: list[PlaceLowering] | None
+) -> list[Value]:
     """In their order; of places, the indexes in their turn, the addresses when all else is evaluated."""
     made = [
         PlaceLowering(state, item.place) if isinstance(item, typed.MutArgument) else state.held(item)
         for item in arguments
     ]
+    if places is not None:
+        places.extend(item for item in made if isinstance(item, PlaceLowering))
     return [item.address() if isinstance(item, PlaceLowering) else item for item in made]
+
+
+def _call_changing_fields(
+    state: FunctionLowering,
+    node: typed.CallFunction,
+    operands: list[Value],
+    places: list[PlaceLowering],
+    fails: Failure | None,
+) -> Value:
+    """The rules of the fields are looked at when the call is over, also when it failed."""
+
+    def look() -> None:
+        for place in places:
+            place.look_at_rules()
+
+    function = state.program.callee(node)
+    depth = state.depth_of(function.is_recursive)
+    result = state.build.call(state.program.function_name(function), operands, depth, state.build.location)
+    return settle(state, result, function.may_wait, fails, look)
 
 
 def perform(

@@ -30,7 +30,7 @@ def _agent(state: FunctionLowering, function: typed.Function) -> list[Value]:
 
 
 def _named(state: FunctionLowering, node: typed.FunctionValue) -> Value:
-    function = state.program.instance(node)
+    function = state.program.instance(node.function, node.type_arguments)
     code = _code_of_named(state.program, function)
     return state.build.emit("function.make", *_agent(state, function), attributes=(code,))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kavachc.ir.module import Value
 from kavachc.lower.function import FunctionLowering
+from kavachc.lower.rules import look_at
 from kavachc.semantics import typed_ast as typed
 
 
@@ -20,11 +21,31 @@ class PlaceLowering:
             if not isinstance(step, typed.FieldStep):
                 self.indexes[position] = state.held(step.index)
 
+    @property
+    def has_rules(self) -> bool:
+        return any(isinstance(step, typed.FieldStep) and step.rule is not None for step in self.place.steps)
+
+    def look_at_rules(self) -> None:
+        """The rules of the fields on the way, the innermost first; panics at one that does not hold."""
+        state = self.state
+        build = state.build
+        outer = build.location
+        state.locate(self.place.span)
+        for position, step in reversed([*enumerate(self.place.steps)]):
+            if not isinstance(step, typed.FieldStep) or step.rule is None:
+                continue
+            look_at(state, step.rule, step.type_arguments, self._look(position + 1))
+        build.location = outer
+
     def read(self) -> Value:
         """A copy of what stands there."""
+        return self.state.build.copy(self._look(None))
+
+    def _look(self, steps: int | None) -> Value:
+        """What stands where the first `steps` steps lead, borrowed."""
         build = self.state.build
         value = self.state.look(self.place.local)
-        for position, step in enumerate(self.place.steps):
+        for position, step in enumerate(self.place.steps[:steps]):
             if isinstance(step, typed.FieldStep):
                 value = build.record_get(value, step.index)
             elif isinstance(step, typed.KeyStep):
@@ -32,7 +53,7 @@ class PlaceLowering:
                 value = build.emit("map.get", value, key, location=self.state.location(step.span))
             else:
                 value = build.array_get(value, self.indexes[position], self.state.location(step.span))
-        return build.copy(value)
+        return value
 
     def address(self, steps: int | None = None) -> Value:
         """Where it is, or where its first `steps` steps lead, after which only a store or a change in place may
@@ -66,5 +87,6 @@ class PlaceLowering:
         build.release(old)
 
     def finish(self) -> None:
-        """The place has been changed: its indexes and keys are given up."""
+        """The place has been changed: rules are looked at, its indexes and keys given up."""
+        self.look_at_rules()
         self.state.release_to(self.mark)

@@ -8,13 +8,13 @@ from kavachc.ir import module as ir
 from kavachc.ir.builder import FunctionBuilder
 from kavachc.ir.module import Location, Module, Value
 from kavachc.ir.types import ERROR, INT, NOTHING, Address, IrType, Named
-from kavachc.lower import agents, calls, closures, control, expressions, names, spawns, statements
+from kavachc.lower import agents, calls, closures, control, expressions, names, rules, spawns, statements
 from kavachc.lower.function import FunctionLowering, Lowerings, Way
 from kavachc.lower.settle import as_error
 from kavachc.lower.types import Applications, add_type_tables, lower_error, lower_type
 from kavachc.semantics import typed_ast as typed
 from kavachc.semantics.specialise import specialised
-from kavachc.semantics.types import CapabilityType, Type
+from kavachc.semantics.types import CapabilityType, FieldInfo, RecordType, SumType, Type
 from kavachc.source import Span
 
 LOWERINGS = Lowerings(
@@ -37,7 +37,7 @@ class ProgramLowering:
         self.lowerings = LOWERINGS
         self._names: dict[typed.Function, str] = {}
         self._spawn_thunks: dict[object, str] = {}
-        self._applications = Applications(source, self.module)
+        self._applications = Applications(source, self.module, self._check_of)
         self._instances: dict[tuple[typed.Function, tuple[Type, ...]], typed.Function] = {}
         # Declared, and still to be lowered.
         self._waiting: list[Callable[[], None]] = []
@@ -47,7 +47,7 @@ class ProgramLowering:
         self.module.waiting_shapes.update(
             (shape.parameter_count, shape.can_fail) for shape in self.source.shapes if shape.may_wait
         )
-        add_type_tables(self.source, self.module)
+        add_type_tables(self.source, self.module, self._check_of)
         self._applications.add_new()
         agents.add_agents(self.source, self.module)
         functions = _all_functions(self.source)
@@ -70,16 +70,18 @@ class ProgramLowering:
 
     def callee(self, call: typed.CallFunction | typed.CallHandler) -> typed.Function:
         """The function that is called; of a generic one the instance, which is declared and will be lowered."""
-        return call.function if isinstance(call, typed.CallHandler) else self.instance(call)
+        if isinstance(call, typed.CallHandler):
+            return call.function
+        return self.instance(call.function, call.type_arguments)
 
-    def instance(self, node: typed.CallFunction | typed.FunctionValue) -> typed.Function:
-        """The function that is named, or the instance of a generic one."""
-        if not node.type_arguments:
-            return node.function
-        key = (node.function, node.type_arguments)
+    def instance(self, function: typed.Function, type_arguments: tuple[Type, ...]) -> typed.Function:
+        """The function, or the instance of a generic one."""
+        if not type_arguments:
+            return function
+        key = (function, type_arguments)
         instance = self._instances.get(key)
         if instance is None:
-            instance = specialised(node.function, node.type_arguments)
+            instance = specialised(function, type_arguments)
             self._instances[key] = instance
             self._applications.add_new()
             self._declare_user_function(instance)
@@ -105,6 +107,17 @@ class ProgramLowering:
         """The number of one more closure."""
         self._closures += 1
         return self._closures - 1
+
+    def _check_of(self, field: FieldInfo, holder: RecordType | SumType) -> str:
+        """The function through which the runtime looks at a field, which is declared and will be lowered."""
+        rule = field.rule
+        assert rule is not None
+        name = rules.check_name(rule, holder)
+        declared = self.declare(
+            name, rule.function.span, [("field", Address(lower_type(field.type)))], INT, None, False
+        )
+        self.later(lambda: rules.lower_check(self, declared, rule, holder))
+        return name
 
     def later(self, lower: Callable[[], None]) -> None:
         """`lower` writes a function that is declared already, when the one being written is done."""
@@ -204,12 +217,13 @@ def _parameter_type(parameter: typed.Local) -> IrType:
 
 
 def _all_functions(program: typed.Program) -> list[typed.Function]:
-    """Functions, methods and handlers, each once, without those that are generic."""
+    """Functions, methods, handlers and rules of fields, each once, without those that are generic."""
     found = dict.fromkeys(program.functions)
     for agent in program.agents:
         found.update(dict.fromkeys(agent.handlers.values()))
     for implementation in program.implementations:
         found.update(dict.fromkeys(implementation.methods))
+    found.update(dict.fromkeys(rule.function for rule in program.rules))
     found[program.main] = None
     return [function for function in found if not function.type_parameters]
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from kavachc.ir.module import Block, Value
 from kavachc.ir.types import ERROR, IrType, Outcome
 from kavachc.lower.function import Failure, FunctionLowering
@@ -9,9 +11,17 @@ from kavachc.lower.function import Failure, FunctionLowering
 OK, FAILED, CANCELLED = 0, 1, 2
 
 
-def settle(state: FunctionLowering, outcome: Value, waits: bool, fails: Failure | None) -> Value:
-    """The value of an outcome, owned, in a block of its own; `outcome` itself when it is no outcome."""
+def settle(
+    state: FunctionLowering,
+    outcome: Value,
+    waits: bool,
+    fails: Failure | None,
+    ended: Callable[[], None] = lambda: None,
+) -> Value:
+    """The value of an outcome, owned, in a block of its own; `outcome` itself when it is no outcome. `ended` writes
+    what comes first where the operation was not cancelled."""
     if not isinstance(outcome.type, Outcome):
+        ended()
         return outcome
     build = state.build
     ways: list[tuple[int, Block]] = [(OK, build.new_block("ok"))]
@@ -24,11 +34,13 @@ def settle(state: FunctionLowering, outcome: Value, waits: bool, fails: Failure 
         state.start(block)
         if status == FAILED:
             assert fails is not None, "a call that can fail stands in a try, a catch or a spawn"
+            ended()
             fails(build.outcome_error(outcome))
         else:
             build.outcome_none(outcome)
             state.leave_cancelled()
     state.start(ways[0][1])
+    ended()
     return build.outcome_value(outcome)
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from typing import TypeAlias
 
 from kavachc.ir import module as ir
 from kavachc.ir import types as ir_types
@@ -51,19 +53,34 @@ def lower_error(error: types.Type | None) -> IrType | None:
     return None if error is None else lower_type(error)
 
 
-def add_type_tables(program: Program, module: ir.Module) -> None:
+# Declares the function that looks at a field: given the field, and the type that it is in.
+CheckOf: TypeAlias = Callable[[types.FieldInfo, types.RecordType | types.SumType], str]
+
+
+def add_type_tables(program: Program, module: ir.Module, check_of: CheckOf) -> None:
     """Fills in the module's records, sums and capabilities, generic ones aside."""
     for record in program.records:
-        _add_record(record, module)
+        _add_record(record, module, check_of)
     for sum_ in program.sums:
-        _add_sum(sum_, module)
+        _add_sum(sum_, module, check_of)
     for capability in program.capabilities:
         methods = tuple(_method(method) for method in capability.methods)
         module.capabilities[str(capability)] = ir.Capability(str(capability), methods)
 
 
-def _fields(holder: types.Type, fields: list[types.FieldInfo] | tuple[types.FieldInfo, ...]) -> tuple[ir.Field, ...]:
-    return tuple(ir.Field(item.name, _field_type(item.type, holder), item.documentation) for item in fields)
+def _fields(
+    holder: types.RecordType | types.SumType,
+    fields: list[types.FieldInfo] | tuple[types.FieldInfo, ...],
+    check_of: CheckOf,
+) -> tuple[ir.Field, ...]:
+    return tuple(
+        ir.Field(
+            item.name,
+            _field_type(item.type, holder),
+            None if item.rule is None else ir.FieldRule(item.rule.text, check_of(item, holder)),
+        )
+        for item in fields
+    )
 
 
 def _field_type(type: types.Type, holder: types.Type) -> IrType:
@@ -75,8 +92,9 @@ def _field_type(type: types.Type, holder: types.Type) -> IrType:
 class Applications:
     """Brings the applications of generic types into the module's tables, as they come up."""
 
-    def __init__(self, program: Program, module: ir.Module) -> None:
+    def __init__(self, program: Program, module: ir.Module, check_of: CheckOf) -> None:
         self._module = module
+        self._check_of = check_of
         # Each declaration with how many of its applications have been looked at.
         self._seen: dict[types.RecordType | types.SumType, int] = dict.fromkeys(program.generic_types, 0)
 
@@ -85,9 +103,9 @@ class Applications:
         while new := [item for declaration in self._seen for item in self._new(declaration)]:
             for applied in new:
                 if isinstance(applied, types.RecordType):
-                    _add_record(applied, self._module)
+                    _add_record(applied, self._module, self._check_of)
                 else:
-                    _add_sum(applied, self._module)
+                    _add_sum(applied, self._module, self._check_of)
 
     def _new(self, declaration: types.RecordType | types.SumType) -> list[types.RecordType | types.SumType]:
         known: list[types.RecordType | types.SumType] = [*declaration.applications.values()]
@@ -96,20 +114,20 @@ class Applications:
         return [applied for applied in new if not types.is_open(applied)]
 
 
-def _add_record(record: types.RecordType, module: ir.Module) -> None:
+def _add_record(record: types.RecordType, module: ir.Module, check_of: CheckOf) -> None:
     name = str(record)
-    module.records[name] = ir.Record(name, _fields(record, record.fields), record.documentation)
+    module.records[name] = ir.Record(name, _fields(record, record.fields, check_of))
 
 
-def _add_sum(sum_: types.SumType, module: ir.Module) -> None:
+def _add_sum(sum_: types.SumType, module: ir.Module, check_of: CheckOf) -> None:
     name = str(sum_)
-    variants = tuple(ir.Variant(item.name, _all_fields(sum_, item), item.documentation) for item in sum_.variants)
-    module.sums[name] = ir.Sum(name, variants, sum_.documentation)
+    variants = tuple(ir.Variant(item.name, _all_fields(sum_, item, check_of)) for item in sum_.variants)
+    module.sums[name] = ir.Sum(name, variants)
 
 
-def _all_fields(sum_: types.SumType, variant: types.VariantInfo) -> tuple[ir.Field, ...]:
-    hidden = tuple(replace(item, is_hidden=True) for item in _fields(sum_, variant.hidden))
-    return _fields(sum_, variant.fields) + hidden
+def _all_fields(sum_: types.SumType, variant: types.VariantInfo, check_of: CheckOf) -> tuple[ir.Field, ...]:
+    hidden = tuple(replace(item, is_hidden=True) for item in _fields(sum_, variant.hidden, check_of))
+    return _fields(sum_, variant.fields, check_of) + hidden
 
 
 def _method(method: types.CapabilityMethod) -> ir.Method:

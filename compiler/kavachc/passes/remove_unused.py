@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import cast
 
-from kavachc.ir.facts import part_types
+from kavachc.ir.facts import fields_of, part_types
 from kavachc.ir.module import Function, Module
 from kavachc.ir.ops import ATTRIBUTE_KINDS
 from kavachc.ir.types import IrType, Named, made_of
@@ -91,6 +91,9 @@ class _Reach:
         if name in self._module.records or name in self._module.sums:
             for part in part_types(name, self._module):
                 self._reach_type(part)
+            for field in fields_of(name, self._module):
+                if field.rule is not None:
+                    self._reach_function(field.rule.check)
         elif name in self._module.capabilities:
             for method in self._module.capabilities[name].methods:
                 self._reach_type(method.result)

@@ -22,6 +22,7 @@ from kavachc.semantics.instances import check_instances, check_written_bounds
 from kavachc.semantics.limits import Limits
 from kavachc.semantics.maps import check_key
 from kavachc.semantics.names import function_signature
+from kavachc.semantics.rules import check_calls, check_rule
 from kavachc.semantics.statements import check_function_body
 from kavachc.semantics.types import (
     NOTHING,
@@ -66,6 +67,8 @@ def check(files: ProgramFiles | ast.Module, bag: DiagnosticBag, *, needs_main: b
     maker = Body(world, check_expression, Facts())
     check_written_bounds(world, maker)
     _check_defaults(world, maker)
+    for rule in world.rules:
+        check_rule(world, maker, rule)
     for entry in world.all_constants:
         if entry.state == "untouched":
             check_constant(world, maker, entry)
@@ -86,6 +89,7 @@ def check(files: ProgramFiles | ast.Module, bag: DiagnosticBag, *, needs_main: b
     effects.infer()
     effects.check_constants()
     effects.check_promises()
+    check_calls(world, effects)
     limits.check_calls(effects)
     settings.check_calls(effects)
     order = {file: number for number, file in enumerate(world.views)}
@@ -180,4 +184,5 @@ def _program(world: World, main: typed.Function, asks: list[tuple[Type, Span]]) 
         task_error=world.sum("TaskError"),
         file_error=world.sum("FileError"),
         asks=asks,
+        rules=[entry.rule for entry in world.rules],
     )

@@ -7,8 +7,8 @@ from kavachc.semantics import typed_ast as typed
 from kavachc.semantics.body import Body, unknown
 from kavachc.semantics.conversions import why_not_plain
 from kavachc.semantics.specialise import relocated, substituted
-from kavachc.semantics.types import NEVER, RecordType, SumType, bindings_of, declared
-from kavachc.semantics.world import ConstantEntry, DefaultEntry, Facts, World
+from kavachc.semantics.types import NEVER, Bindings, RecordType, SumType, Type, bindings_of, declared, substitute
+from kavachc.semantics.world import ConstantEntry, DefaultEntry, Facts, GenericCall, World
 from kavachc.source import Span
 from kavachc.syntax import ast
 
@@ -64,10 +64,20 @@ def default_value(body: Body, owner: RecordType | SumType, variant: int | None, 
         )
         entry.state = "cycle"
     body.facts.constants.extend(entry.facts.constants)
+    # A default may make a value whose fields have rules.
+    body.facts.edges.extend(entry.facts.edges)
+    body.facts.calls_of_generics.extend(
+        GenericCall(call.callee, _substituted(call.type_arguments, bindings_of(owner)), call.span)
+        for call in entry.facts.calls_of_generics
+    )
     if entry.value is None:
         return unknown(entry.declaration.span)
     value = substituted(entry.value, bindings_of(owner))
     return value if entry.declaration.span.file is span.file else relocated(value, span)
+
+
+def _substituted(types: tuple[Type, ...], bindings: Bindings) -> tuple[Type, ...]:
+    return tuple([substitute(item, bindings) for item in types])
 
 
 def check_default(world: World, maker: Body, entry: DefaultEntry) -> None:

@@ -12,6 +12,7 @@ from kavachc.semantics.body import Body, unknown
 from kavachc.semantics.constants import default_value
 from kavachc.semantics.inference import Inference, refuse_type_arguments
 from kavachc.semantics.literals import present
+from kavachc.semantics.rules import looked_at
 from kavachc.semantics.types import UNKNOWN, FieldInfo, GenericT, RecordType, SumType, Type, apply, own_type
 from kavachc.semantics.wording import near_miss, quoted
 from kavachc.source import Span
@@ -131,7 +132,7 @@ def _check_fields(
 def _with_defaults(
     body: Body, made: RecordType | SumType, variant: int | None, values: Sequence[tuple[int, typed.Expr]], span: Span
 ) -> tuple[tuple[int, typed.Expr], ...]:
-    """The fields as written, then the defaults of those left out."""
+    """The fields as written, then the defaults of those left out; all that have a rule are looked at."""
     fields = made.fields if isinstance(made, RecordType) else made.variants[variant or 0].fields
     given = {index for index, _ in values}
     defaults = [
@@ -139,7 +140,7 @@ def _with_defaults(
         for index, item in enumerate(fields)
         if index not in given and item.has_default
     ]
-    return (*values, *defaults)
+    return tuple([(index, looked_at(body, made, fields[index].rule, value)) for index, value in (*values, *defaults)])
 
 
 def check_with(body: Body, node: ast.With, wanted: Type | None) -> typed.Expr:
@@ -167,5 +168,6 @@ def check_with(body: Body, node: ast.With, wanted: Type | None) -> typed.Expr:
             body.report(codes.ARGUMENT_TWICE, update.name.span, argument=update.name.text, labels=labels)
             continue
         placed[index] = update.name.span
-        values.append((index, body.value(update.value, record.fields[index].type)))
+        field = record.fields[index]
+        values.append((index, looked_at(body, record, field.rule, body.value(update.value, field.type))))
     return typed.RecordUpdate(node.span, record, target, tuple(values))

@@ -17,6 +17,7 @@ from kavachc.semantics.growth import check_growth_of_types
 from kavachc.semantics.imports import bring_functions, bring_imports, mark_equal_names
 from kavachc.semantics.type_names import resolve_type, type_parameters, variables_by_name
 from kavachc.semantics.types import (
+    BOOL,
     ERROR,
     NOTHING,
     UNKNOWN,
@@ -24,6 +25,7 @@ from kavachc.semantics.types import (
     CapabilityMethod,
     CapabilityType,
     FieldInfo,
+    FieldRule,
     NominalType,
     RecordType,
     SumType,
@@ -33,7 +35,7 @@ from kavachc.semantics.types import (
     own_type,
 )
 from kavachc.semantics.wording import parameter_list, signature
-from kavachc.semantics.world import BUILT_IN_NAMES, ConstantEntry, DefaultEntry, World
+from kavachc.semantics.world import BUILT_IN_NAMES, ConstantEntry, DefaultEntry, RuleEntry, World
 from kavachc.syntax import ast
 from kavachc.syntax.program_files import ProgramFiles
 
@@ -187,10 +189,24 @@ class Declarations:
         infos: list[FieldInfo] = []
         for index, item in enumerate(fields):
             type_ = resolve_type(self.world, item.type, variables_by_name(owner.parameters))
-            infos.append(FieldInfo(item.name.text, type_, item.default is not None, item.documentation, item.name.span))
+            rule = None if item.rule is None else self._rule(owner, title, item, item.rule, type_)
+            if rule is not None:
+                self.world.rules.append(RuleEntry(rule, item, (owner, variant, index)))
+            has_default = item.default is not None
+            infos.append(FieldInfo(item.name.text, type_, has_default, item.documentation, item.name.span, rule))
             if item.default is not None:
                 self.world.defaults[owner, variant, index] = DefaultEntry(title, item, type_, owner.parameters)
         return infos
+
+    def _rule(
+        self, owner: RecordType | SumType, title: str, item: ast.Field, written: ast.Expression, type_: Type
+    ) -> FieldRule:
+        place = f"{title}.{item.name.text}"
+        parameter = typed.Local(item.name.text, type_, False, item.name.span)
+        function = typed.Function(
+            f"{place}.where", (parameter,), BOOL, None, written.span, type_parameters=owner.parameters
+        )
+        return FieldRule(place, " ".join(written.span.text.split()), function)
 
     def _fill_record(self, record: RecordType, declaration: ast.RecordDeclaration) -> None:
         methods = [method.signature.name for method in declaration.methods]

@@ -30,7 +30,8 @@ class Effects:
 
     def __init__(self, world: World) -> None:
         self.world = world
-        self.functions = [*(function for function, _ in world.bodies), *world.closures]
+        rules = [entry.rule.function for entry in world.rules]
+        self.functions = [*(function for function, _ in world.bodies), *world.closures, *rules]
         self.implementers: dict[CapabilityMethod, list[typed.Function]] = {}
         for implementation in world.implementations.values():
             for method, function in zip(implementation.capability.methods, implementation.methods, strict=True):
@@ -47,7 +48,7 @@ class Effects:
         self._infer_acts()
         self._infer_value_calls()
         nodes: list[Node] = [*self.functions]
-        for component, has_cycle in components(nodes, self._runs_now):
+        for component, has_cycle in components(nodes, self.runs_now):
             for member in component:
                 if isinstance(member, typed.Function):
                     member.is_recursive = has_cycle
@@ -65,7 +66,8 @@ class Effects:
             return self.implementers.get(node, [])
         return self.world.valued.get(node, [])
 
-    def _runs_now(self, node: Node) -> Iterable[Node]:
+    def runs_now(self, node: Node) -> Iterable[Node]:
+        """What the node runs, and waits for."""
         if isinstance(node, CapabilityMethod | FunctionShape):
             return self._behind(node)
         return [edge.callee for edge in self._facts(node).edges if edge.runs_now]

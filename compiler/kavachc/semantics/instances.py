@@ -36,7 +36,7 @@ def check_instances(world: World) -> list[tuple[Type, Span]]:
     """The calls of generic functions come to an end, and what they ask for can be asked for. Gives what the program
     asks for and where, in the order of the places; for an ask in a generic function, each type once."""
     found: list[Edge] = []
-    for function, _ in world.bodies:
+    for function in (*(item for item, _ in world.bodies), *(entry.rule.function for entry in world.rules)):
         facts = world.facts.get(function)
         for call in facts.calls_of_generics if facts is not None else ():
             pairs = zip(call.callee.type_parameters, call.type_arguments, strict=True)

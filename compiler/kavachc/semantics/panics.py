@@ -25,3 +25,4 @@ ASSERTION_SIDES = " (left: {left}, right: {right})"
 ASSERTION_MESSAGE = ": {message}"
 SHOWN_LENGTH_MAX = 200
 EMPTY_RANGE = "the range {low}..={high} is empty"
+FIELD_RULE_BROKEN = "the rule of {place} does not hold: {rule}"

@@ -11,11 +11,10 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from kavachc.diagnostics import codes
 from kavachc.diagnostics.diagnostic import DiagnosticBag
-from kavachc.semantics.typed_ast import Program
 from kavachc.semantics.types import (
     BOOL,
     FLOAT,
@@ -32,6 +31,9 @@ from kavachc.semantics.types import (
     VariantInfo,
     parts,
 )
+
+if TYPE_CHECKING:
+    from kavachc.semantics.typed_ast import Program
 
 # How the schema goes to the model. `wrapped`: as structured output, whose root is an object, with the answer as its one
 # field `answer`. `none`: the answer is the model's text.
@@ -56,6 +58,14 @@ class Schema:
     text: str
     way: Way
     reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """What a dry run answers: JSON, or the bare text of a String. None, and a `problem`, where no value is known."""
+
+    text: str | None
+    problem: str = ""
 
 
 @lru_cache(maxsize=256)
@@ -262,7 +272,7 @@ class _Writer:
         return self._plain(held) if isinstance(held, OptionalType) else {"anyOf": [self.node(held), {"type": "null"}]}
 
     def _record(self, fields: Sequence[FieldInfo]) -> Node:
-        return _object([(item.name, self.node(item.type, item.documentation or "")) for item in fields])
+        return _object([(item.name, self.node(item.type, _field_documentation(item))) for item in fields])
 
     def _sum(self, wanted: SumType) -> Node:
         """Variants without fields are names, the others objects with one key."""
@@ -277,6 +287,10 @@ class _Writer:
                 made = _object([(item.name, self._record(item.fields))])
                 choices.append(_documented(item.documentation or "", made))
         return choices[0] if len(choices) == 1 else {"anyOf": choices}
+
+
+def _field_documentation(field: FieldInfo) -> str:
+    return _joined(field.documentation, None if field.rule is None else f"Must hold: {field.rule.text}")
 
 
 def _object(properties: list[tuple[str, Node]]) -> Node:

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 
 from kavachc.semantics import typed_ast as typed
 from kavachc.semantics.builtins import Builtin
-from kavachc.semantics.types import Bindings, CapabilityMethod, FunctionShape, Type, substitute
+from kavachc.semantics.types import Bindings, CapabilityMethod, FieldRule, FunctionShape, Type, substitute
 from kavachc.source import SourceFile, Span
 
 NodeT = TypeVar("NodeT")
@@ -34,6 +34,7 @@ _KEPT = (
     typed.Effect,
     Builtin,
     CapabilityMethod,
+    FieldRule,
     Span,
     SourceFile,
 )

@@ -12,7 +12,20 @@ from kavachc.semantics.binders import check_binder, check_take_apart, with_parts
 from kavachc.semantics.body import DROPPED, Body, Loop, unknown
 from kavachc.semantics.maps import entries_of
 from kavachc.semantics.operators import arithmetic_result
-from kavachc.semantics.types import BOOL, FLOAT, INT, NEVER, NOTHING, UNKNOWN, ArrayType, MapType, TupleType, Type
+from kavachc.semantics.rules import note_use
+from kavachc.semantics.types import (
+    BOOL,
+    FLOAT,
+    INT,
+    NEVER,
+    NOTHING,
+    UNKNOWN,
+    ArrayType,
+    MapType,
+    RecordType,
+    TupleType,
+    Type,
+)
 from kavachc.semantics.wording import a, single_spaced
 from kavachc.syntax import ast
 
@@ -142,7 +155,7 @@ def place_of(body: Body, target: typed.Expr) -> typed.Place | None:
     root = target
     while isinstance(root, typed.FieldGet | typed.IndexGet | typed.MapGet):
         if isinstance(root, typed.FieldGet):
-            steps.append(typed.FieldStep(root.index, root.type))
+            steps.append(_field_step(body, root))
         elif isinstance(root, typed.IndexGet):
             steps.append(typed.IndexStep(root.index, root.type, root.span))
         else:
@@ -170,6 +183,15 @@ def place_of(body: Body, target: typed.Expr) -> typed.Place | None:
         body.report(codes.PLACE_NOT_MUTABLE, root.span, name=local.name, what=why, help=help_text, labels=labels)
         return None
     return typed.Place(target.span, local, tuple(reversed(steps)), target.type)
+
+
+def _field_step(body: Body, node: typed.FieldGet) -> typed.FieldStep:
+    record = node.target.type
+    rule = record.fields[node.index].rule if isinstance(record, RecordType) else None
+    if rule is None or not isinstance(record, RecordType):
+        return typed.FieldStep(node.index, node.type)
+    note_use(body, rule, record.arguments, node.span)
+    return typed.FieldStep(node.index, node.type, rule, record.arguments)
 
 
 def _check_for(body: Body, node: ast.For) -> typed.Statement:

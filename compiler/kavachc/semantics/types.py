@@ -15,9 +15,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, TypeAlias, TypeVar, cast
 
 from kavachc.source import Span
+
+if TYPE_CHECKING:
+    from kavachc.semantics.typed_ast.declarations import Function
+    from kavachc.semantics.typed_ast.expressions import Expr
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +130,18 @@ class TypeVariable:
         return self.name
 
 
+@dataclass(eq=False, slots=True)
+class FieldRule:
+    """The rule of a field, `age: Int where age >= 0`. `place` is the field's name with that of its type; `function`
+    says whether the rule holds for a value of the field, and has the type parameters of the field's type. `default` is
+    the field's, if it has one."""
+
+    place: str
+    text: str
+    function: Function
+    default: Expr | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class FieldInfo:
     """A field of a record or a variant. Its default, if any, is known only to the checker."""
@@ -135,6 +151,7 @@ class FieldInfo:
     has_default: bool
     documentation: str | None
     span: Span
+    rule: FieldRule | None = None
 
 
 @dataclass(eq=False, slots=True)

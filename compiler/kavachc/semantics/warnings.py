@@ -16,7 +16,7 @@ from kavachc.diagnostics.diagnostic import Diagnostic, DiagnosticBag, Label
 from kavachc.semantics import typed_ast as typed
 from kavachc.semantics.builtins import Builtin
 from kavachc.semantics.conversions import same_type
-from kavachc.semantics.types import NEVER, CapabilityMethod, FunctionShape, Type
+from kavachc.semantics.types import NEVER, CapabilityMethod, FieldRule, FunctionShape, Type
 from kavachc.source import SourceFile, Span
 from kavachc.syntax import ast
 
@@ -39,6 +39,8 @@ def warn(program: typed.Program, modules: Sequence[ast.Module], bag: DiagnosticB
     outside = _Walk(found)
     for constant in program.constants:
         outside.visit(constant.value)
+    for rule in program.rules:
+        outside.function(rule.function)
     for agent in program.agents:
         outside.visit((agent.limits, agent.model_expression, agent.settings_expression))
     used |= outside.functions
@@ -78,6 +80,7 @@ _LEAVES = (
     typed.Effect,
     Builtin,
     CapabilityMethod,
+    FieldRule,
     FunctionShape,
     typed.Function,
     typed.Local,

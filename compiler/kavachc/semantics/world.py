@@ -27,6 +27,7 @@ from kavachc.semantics.types import (
     AgentType,
     CapabilityMethod,
     CapabilityType,
+    FieldRule,
     FunctionShape,
     NominalType,
     PrimitiveType,
@@ -128,6 +129,16 @@ class Library:
     waiting: dict[Function, ast.Function] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class RuleEntry:
+    """A field's rule and how it was written; its function has no body until it is checked (`rules.py`). `field` is the
+    key of its default."""
+
+    rule: FieldRule
+    declaration: ast.Field
+    field: tuple[RecordType | SumType, int | None, int]
+
+
 @dataclass(slots=True)
 class World:
     """Everything at the top level, as one file sees it: the names of types, functions and constants, which share one
@@ -157,6 +168,7 @@ class World:
     implementations: dict[tuple[RecordType, CapabilityType], Implementation] = field(default_factory=dict)
     # (record or sum, variant's index or None, field's index) -> its default.
     defaults: dict[tuple[RecordType | SumType, int | None, int], DefaultEntry] = field(default_factory=dict)
+    rules: list[RuleEntry] = field(default_factory=list)
     # Every function, method, handler and test with what it was written as, in source order.
     bodies: list[tuple[Function, ast.Function]] = field(default_factory=list)
     tests: list[Test] = field(default_factory=list)

@@ -179,8 +179,15 @@ class AstBuilder:
             self._documentation.get(span.start),
         )
 
-    def field(self, span: Span, name: Token, type_: ast.TypeExpression, default: ast.Expression | None) -> ast.Field:
-        return ast.Field(span, self._identifier(name), type_, default, self._documentation.get(span.start))
+    def field(
+        self,
+        span: Span,
+        name: Token,
+        type_: ast.TypeExpression,
+        default: ast.Expression | None,
+        rule: ast.Expression | None,
+    ) -> ast.Field:
+        return ast.Field(span, self._identifier(name), type_, default, rule, self._documentation.get(span.start))
 
     def sum(
         self,

@@ -32,7 +32,7 @@ KEYWORDS: Final = frozenset(
     "assert spawn with uses true false none self import pub mut".split()
 )
 # Keywords only where the grammar allows them; ordinary names elsewhere.
-SOFT_KEYWORDS: Final = frozenset("model settings can limit on per by test".split())
+SOFT_KEYWORDS: Final = frozenset("model settings can limit on per by test where".split())
 DECLARATION_KEYWORDS: Final = frozenset("fn type capability agent const import pub".split())
 
 # Binary operators that cannot start an expression and mean nothing else. `-` and `|` have kinds of their own.

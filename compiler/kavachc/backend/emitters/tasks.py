@@ -74,10 +74,10 @@ def _task_cancel(out: FunctionEmitter, instruction: Instruction) -> str:
 
 def _ask(out: FunctionEmitter, instruction: Instruction) -> str:
     agent, prompt = (out.operand(value) for value in instruction.operands)
-    wanted, way, text = instruction.attributes
+    wanted, *texts = instruction.attributes
     assert isinstance(wanted, Scalar | Array | Map | Optional | Tuple | Named)
     descriptors = out.emission.descriptors
-    schema = descriptors.schema(str(way), str(text))
+    schema = descriptors.schema(*map(str, texts))
     out.emission.asks = True
     scratch = out.scratch(out.layouts.size(ANSWER))
     is_ready = out.call("kv_ask", agent, descriptors.type(wanted), schema, prompt, scratch, "%frame")

@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from kavachc.semantics.schema import Sample
 from kavachc.semantics.typed_ast.expressions import Block, Effect, Expr, Local
 from kavachc.semantics.types import (
     AgentType,
     CapabilityMethod,
     CapabilityType,
+    FieldRule,
     FunctionShape,
     RecordType,
     SumType,
@@ -154,7 +156,8 @@ class Program:
     """Everything that one program declares, the prelude's types included. `functions` are all that have a body:
     functions, methods and handlers, as they stand in the source, without those of tests. `generic_types` are the
     records and sums that have type parameters; values are of their applications. `records` and `sums` are the others.
-    `asks` are the types that are asked for, and where; those in generic functions for each instance."""
+    `asks` are the types that are asked for, and where; those in generic functions for each instance;
+    `samples`, by the compiler, what a dry run answers for them. `rules` are those of fields."""
 
     functions: list[Function]
     records: list[RecordType]
@@ -171,3 +174,5 @@ class Program:
     task_error: SumType
     file_error: SumType
     asks: list[tuple[Type, Span]]
+    rules: list[FieldRule]
+    samples: dict[Type, Sample] = field(default_factory=dict)

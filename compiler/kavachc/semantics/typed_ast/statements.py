@@ -7,16 +7,19 @@ from typing import TypeAlias
 
 from kavachc.semantics.typed_ast.expressions import ArithmeticOperator, Block, Expr, Local
 from kavachc.semantics.typed_ast.patterns import Pattern
-from kavachc.semantics.types import (
-    Type,
-)
+from kavachc.semantics.types import FieldRule, Type
 from kavachc.source import Span
 
 
 @dataclass(frozen=True, slots=True)
 class FieldStep:
+    """`rule` is the field's, which must hold when the place has been changed; `type_arguments` are those of the record
+    that the field is in."""
+
     index: int
     type: Type
+    rule: FieldRule | None = None
+    type_arguments: tuple[Type, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

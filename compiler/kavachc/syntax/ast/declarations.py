@@ -63,6 +63,7 @@ class Field(Node):
     name: Identifier
     type: TypeExpression
     default: Expression | None
+    rule: Expression | None
     documentation: str | None
 
 
