@@ -45,6 +45,8 @@ _NEXT: dict[Type, tuple[Value, ...]] = {
     FLOAT: (0.5, 0.1, *map(float, _NUMBERS)),
     STRING: ("a", "A", "0", "", "text@example.com", "https://example.com", "2026-01-01"),
 }
+# A type in which so many others stand, each counted wherever it stands, has no sample.
+PARTS_MAX = 10_000
 # Stands for a sample that would hold another of a type that is being made, and so on without end, or a field for which
 # no value is known that its rule allows.
 NONE_KNOWN = object()
@@ -56,11 +58,18 @@ DefaultOf = Callable[[FieldRule, tuple[Type, ...]], Value | None]
 def sample_of(wanted: Type, holds: Holds, default_of: DefaultOf) -> Sample:
     """The sample as JSON (that of a String as it stands), or why there is none."""
     maker = _Maker(holds, default_of)
-    value = maker.value(wanted, ())
+    try:
+        value = maker.value(wanted, ())
+    except _TooLarge:
+        return Sample(None, f"a dry run makes no value of so large a type as {wanted}")
     if value is not NONE_KNOWN:
         return Sample(encode(value))
     rule = next(iter(maker.refused))
     return Sample(None, f"a dry run knows no value for which the rule of {rule.place} holds: {rule.text}")
+
+
+class _TooLarge(Exception):
+    """The sample would have more than PARTS_MAX parts."""
 
 
 @dataclass(slots=True)
@@ -69,9 +78,13 @@ class _Maker:
     default_of: DefaultOf
     # The rules that held for nothing, in the order in which they were met.
     refused: dict[FieldRule, None] = field(default_factory=dict)
+    made: int = 0
 
     def value(self, wanted: Type, around: tuple[Type, ...]) -> Value:
         """`around` are the types being made, none of which the sample may need."""
+        self.made += 1
+        if self.made > PARTS_MAX:
+            raise _TooLarge
         if wanted in FIRST:
             return FIRST[wanted]
         if isinstance(wanted, ArrayType):
