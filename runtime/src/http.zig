@@ -39,6 +39,7 @@ pub fn variable(name: []const u8) ?[]const u8 {
 }
 
 test {
+    _ = @import("http/answer.zig");
     _ = @import("http/proxy.zig");
     _ = @import("http/url.zig");
 }

@@ -4,6 +4,7 @@
 const std = @import("std");
 const linux = std.os.linux;
 const abi = @import("../exchange_abi.zig");
+const answers = @import("answer.zig");
 const authorities = @import("authorities.zig");
 const futex = @import("../futex.zig");
 const proxies = @import("proxy.zig");
@@ -131,20 +132,15 @@ fn begin(connection: *Connection, url: Url, choice: proxies.Choice) Problem {
 fn openTunnel(connection: *Connection, url: Url, proxy: proxies.Proxy) Problem {
     const out = &connection.socket.writer;
     writeConnect(out, url, proxy.login) catch return connection.problem();
-    var answer: std.http.Reader = .{
-        .in = &connection.socket.reader,
-        .interface = undefined,
-        .state = .ready,
-        .max_head_len = connection.socket.reader.buffer.len,
-        .side = .response,
-    };
-    const head = answer.receiveHead() catch |failure| return switch (failure) {
+    const head = answers.readHead(&connection.socket.reader, {}, ignore) catch |failure| return switch (failure) {
         error.ReadFailed => connection.problem(),
-        else => .unreachable_host,
+        error.Dropped, error.Malformed => .unreachable_host,
     };
-    // The proxy could not, or would not.
-    return if (std.mem.startsWith(u8, head, "HTTP/1.") and head.len > 9 and head[9] == '2') .no_problem else .unreachable_host;
+    // Otherwise the proxy could not, or would not.
+    return if (head.status < 300) .no_problem else .unreachable_host;
 }
+
+fn ignore(_: void, _: answers.Header) void {}
 
 fn writeConnect(out: *Io.Writer, url: Url, login: []const u8) Io.Writer.Error!void {
     const brackets: [2][]const u8 = if (std.mem.findScalar(u8, url.host, ':') == null) .{ "", "" } else .{ "[", "]" };

@@ -3,12 +3,12 @@
 const std = @import("std");
 const abi = @import("../exchange_abi.zig");
 const root = @import("../http.zig");
+const answers = @import("answer.zig");
 const connections = @import("connection.zig");
 const sockets = @import("socket.zig");
 const Io = std.Io;
 const Url = @import("url.zig").Url;
 const Connection = connections.Connection;
-const Head = std.http.Client.Response.Head;
 
 const Problem = abi.Problem;
 const pages = std.heap.page_allocator;
@@ -44,23 +44,22 @@ fn converse(connection: *Connection, exchange: *abi.Exchange, url: Url, is_reusa
     // A server may answer, and close, before it has read all: its answer counts then.
     const was_written = if (write(connection, exchange, url)) |_| true else |_| false;
     if (!was_written and connection.problem() != .dropped) return .{ .problem = connection.problem() };
-    var answer: std.http.Reader = .{
-        .in = connection.reader(),
-        .interface = undefined,
-        .state = .ready,
-        .max_head_len = connection.reader().buffer.len,
-        .side = .response,
+    const head = answers.readHead(connection.reader(), exchange, reportHeader) catch |failure| {
+        return .{ .problem = problemOf(connection, failure) };
     };
-    const head = receiveHead(&answer) catch |failure| return .{ .problem = switch (failure) {
-        error.ReadFailed => connection.problem(),
-        error.HttpConnectionClosing, error.HttpRequestTruncated => .dropped,
-        error.Malformed, error.HttpHeadersOversize => .malformed,
-    } };
-    const status: i32 = @intCast(@backingInt(head.status));
-    reportHeaders(exchange, head);
-    const problem = readBody(connection, &answer, exchange, head);
-    is_reusable.* = was_written and head.keep_alive and answer.state == .ready;
-    return .{ .status = status, .problem = problem };
+    var buffer: [1024]u8 = undefined;
+    var body: answers.Body = .init(connection.reader(), head.framing, &buffer);
+    const problem = switch (head.encoding) {
+        .identity => deliver(&body.reader, exchange) catch bodyProblem(connection, &body),
+        .gzip => unpack(connection, &body, exchange),
+        .other => .malformed, // Not what we asked for.
+    };
+    is_reusable.* = was_written and head.keep_alive and body.isDone();
+    return .{ .status = head.status, .problem = problem };
+}
+
+fn reportHeader(exchange: *abi.Exchange, header: answers.Header) void {
+    root.kv_exchange_header(exchange, header.name.ptr, @intCast(header.name.len), header.value.ptr, @intCast(header.value.len));
 }
 
 fn write(connection: *Connection, exchange: *abi.Exchange, url: Url) Io.Writer.Error!void {
@@ -85,58 +84,16 @@ fn write(connection: *Connection, exchange: *abi.Exchange, url: Url) Io.Writer.E
     try connection.flush();
 }
 
-const HeadError = std.http.Reader.HeadError || error{Malformed};
-
-/// The head of the answer; those that only say that it will come are passed over.
-fn receiveHead(answer: *std.http.Reader) HeadError!Head {
-    while (true) {
-        const bytes = try answer.receiveHead();
-        if (bytes.len < 12) return error.Malformed;
-        for (bytes[9..12]) |digit| if (!std.ascii.isDigit(digit)) return error.Malformed;
-        const head = Head.parse(bytes) catch return error.Malformed;
-        const status = @backingInt(head.status);
-        if (status < 100) return error.Malformed;
-        if (status >= 200) return head;
-        if (status == 101) return error.Malformed;
-        answer.state = .ready;
-    }
-}
-
-fn reportHeaders(exchange: *abi.Exchange, head: Head) void {
-    var headers = head.iterateHeaders();
-    while (headers.next()) |header| {
-        root.kv_exchange_header(exchange, header.name.ptr, @intCast(header.name.len), header.value.ptr, @intCast(header.value.len));
-    }
-}
-
-fn readBody(connection: *Connection, answer: *std.http.Reader, exchange: *abi.Exchange, head: Head) Problem {
-    if (head.status == .no_content or head.status == .not_modified) {
-        answer.state = .ready;
-        return .no_problem;
-    }
-    // The head's text is gone from here on.
-    var transfer_buffer: [1024]u8 = undefined;
-    const whole = answer.bodyReader(&transfer_buffer, head.transfer_encoding, head.content_length);
-    const problem = switch (head.content_encoding) {
-        .identity => deliver(whole, exchange) catch bodyProblem(connection, answer),
-        .gzip => unpack(connection, answer, whole, exchange),
-        else => .malformed, // Not what we asked for.
-    };
-    if (problem != .no_problem) return problem;
-    // A connection that closes early ends the body as well.
-    return if (answer.state == .ready or answer.state == .body_none) .no_problem else .dropped;
-}
-
-fn unpack(connection: *const Connection, answer: *std.http.Reader, whole: *Io.Reader, exchange: *abi.Exchange) Problem {
+fn unpack(connection: *const Connection, body: *answers.Body, exchange: *abi.Exchange) Problem {
     const window = pages.alloc(u8, std.compress.flate.max_window_len) catch return .too_large;
     defer pages.free(window);
-    var unpacked: std.compress.flate.Decompress = .init(whole, .gzip, window);
+    var unpacked: std.compress.flate.Decompress = .init(&body.reader, .gzip, window);
     const problem = deliver(&unpacked.reader, exchange) catch return switch (unpacked.err orelse error.ReadFailed) {
-        error.ReadFailed => bodyProblem(connection, answer),
-        error.EndOfStream => if (answer.state == .ready) .malformed else .dropped,
+        error.ReadFailed => bodyProblem(connection, body),
+        error.EndOfStream => if (body.isDone()) .malformed else .dropped,
         else => .malformed,
     };
-    if (problem == .no_problem) _ = whole.discardRemaining() catch return bodyProblem(connection, answer);
+    if (problem == .no_problem) _ = body.reader.discardRemaining() catch return bodyProblem(connection, body);
     return problem;
 }
 
@@ -151,7 +108,14 @@ fn deliver(body: *Io.Reader, exchange: *abi.Exchange) error{ReadFailed}!Problem 
     return .no_problem;
 }
 
-fn bodyProblem(connection: *const Connection, answer: *const std.http.Reader) Problem {
-    if (answer.body_err) |failure| return if (failure == error.HttpChunkTruncated) .dropped else .malformed;
-    return connection.problem();
+fn bodyProblem(connection: *const Connection, body: *const answers.Body) Problem {
+    return problemOf(connection, body.failure orelse error.ReadFailed);
+}
+
+fn problemOf(connection: *const Connection, failure: answers.Error) Problem {
+    return switch (failure) {
+        error.Dropped => .dropped,
+        error.Malformed => .malformed,
+        error.ReadFailed => connection.problem(),
+    };
 }
