@@ -21,13 +21,13 @@ def messages(subject: str, arms: str) -> list[str]:
     ("subject", "arms", "missing"),
     [
         ("Bool", "true => 1", "`false`"),
-        ("P", "P.A => 1", "`P.B`"),
-        ("P", "P.A => 1, P.B(_, Q.C) => 2", "`P.B(_, Q.D)`"),
+        ("P", "P.A => 1", "`P.B(_, _)`"),
+        ("P", "P.A => 1, P.B(_, Q.C) => 2", "`P.B(_, Q.D(_))`"),
         ("P", "P.A => 1, P.B(_, Q.C) => 2, P.B(y: Q.D(true)) => 3", "`P.B(_, Q.D(false))`"),
         ("P", "P.B => 1 ", "`P.A`"),
-        ("P", "", "`P.A` and `P.B`"),
+        ("P", "", "`P.A` and `P.B(_, _)`"),
         ("P", "P.A if 1 == 1 => 1, P.B => 2", "`P.A`"),
-        ("P", "_ if true => 1", "`P.A` and `P.B`"),
+        ("P", "_ if true => 1", "`P.A` and `P.B(_, _)`"),
         ("Int", "0 => 1", "`_`"),
         ("Int", "-9223372036854775808..=3 => 1, 5..=9223372036854775807 => 2", "`4`"),
         ("Int", "-9223372036854775808..0 => 1, 10..=9223372036854775807 => 2", "`0..=9`"),
@@ -36,7 +36,7 @@ def messages(subject: str, arms: str) -> list[str]:
         ("Float", "1 => 1, 2.5 => 2", "`_`"),
         ("R", "R(n: 1, q: Q.C) => 1, R(q: Q.D(_)) => 2", "`R(_, Q.C)`"),
         ("Error", "AiError.Denied(_) => 1", "`_`"),
-        ("AiError", "AiError.Denied(_) => 1, AiError.NoKey => 2", "`AiError.Failed` and `AiError.InvalidOutput`"),
+        ("AiError", "AiError.Denied(_) => 1, AiError.NoKey => 2", "`AiError.Failed(_, _)` and `AiError.InvalidOutput(_)`"),
     ],
 )  # fmt: skip
 def test_what_is_missed_is_named(subject: str, arms: str, missing: str) -> None:
@@ -119,7 +119,7 @@ def test_patterns_that_do_not_fit(subject: str, arms: str, message: str) -> None
 
 def test_the_help_is_the_arms_to_add() -> None:
     found = error_of(BEFORE + "fn f(v: P) { match v { } }")
-    assert found.help == "add `P.A => …` and `P.B => …`"
+    assert found.help == "add `P.A => …` and `P.B(_, _) => …`"
 
 
 def test_too_many_combinations_are_refused_and_not_gone_through() -> None:

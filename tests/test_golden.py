@@ -51,7 +51,8 @@ def _refusal(golden: Golden, errors: CompileErrors) -> dict[str, str]:
     text = render_all(errors.diagnostics, color=False) + "\n"
     if "errors" in golden.sections:
         return {"errors": _first_lines(text)}
-    return {"out": "", "err": text, "exit": "1\n"}
+    sections = {"err": text, "exit": "1\n"}
+    return {"out": "", **sections} if "out" in golden.sections else sections
 
 
 def _first_lines(text: str) -> str:

@@ -25,7 +25,7 @@ def golden_sources() -> list[str]:
     for path in sorted(GOLDEN.rglob("*.golden")):
         golden = read_golden(path)
         refused = "errors" in golden.sections or " --> " in golden.sections.get("err", "")
-        if path.parent.name != "syntax" or not refused:
+        if path.parent.name not in ("syntax", "newcomers") or not refused:
             sources.append(golden.sections["source"].removeprefix("\ufeff"))
     return sources
 

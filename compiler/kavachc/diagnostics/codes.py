@@ -179,6 +179,9 @@ RETURN_VALUE_UNEXPECTED = Code("K0324", "`{name}` gives nothing, so `return` tak
 NOT_ASKABLE = Code("K0325", "`ask` cannot give {a_type}: {reason}")
 ASK_TYPE_MISSING = Code("K0326", "nothing says what `ask` is to give", "write the type of the answer: `ask<Answer>(…)`")
 IF_WITHOUT_ELSE = Code("K0327", "`if` without `else` gives nothing, and {a_type} is expected", "add `else {{ … }}`")
+IF_GIVES_NOTHING = Code(
+    "K0332", "`if` without `else` gives nothing, so `{name}` would hold nothing", "add `else {{ … }}`"
+)
 NOT_AN_ERROR_TYPE = Code(
     "K0328", "`{type}` cannot be an error type", "an error type is a `type` of your own, or `Error`"
 )

@@ -9,6 +9,7 @@ from kavachc.diagnostics import codes
 from kavachc.diagnostics.diagnostic import Label
 from kavachc.semantics import typed_ast as typed
 from kavachc.semantics.body import Body
+from kavachc.semantics.habits import help_for_printing
 from kavachc.semantics.inference import Inference, infer_values
 from kavachc.semantics.types import NEVER, UNKNOWN, Type
 from kavachc.semantics.wording import are, counted, near_miss, quoted, single_spaced
@@ -81,7 +82,7 @@ def _place_arguments(
                 body.report(codes.POSITIONAL_AFTER_NAMED, argument.span, argument=example)
                 return values
             if position >= len(target.slots):
-                _report_too_many(body, argument.span, target, len(arguments))
+                _report_too_many(body, argument.span, target, arguments)
                 return values
             index = position
         else:
@@ -124,15 +125,16 @@ def _slot_named(body: Body, target: Target, name: ast.Identifier) -> int | None:
     return None
 
 
-def _report_too_many(body: Body, span: Span, target: Target, given: int) -> None:
+def _report_too_many(body: Body, span: Span, target: Target, arguments: Sequence[ast.Argument]) -> None:
+    prints = target.name == "print" and target.slots[0].takes_anything
     word = "argument" if target.kind == "parameter" else "field"
     body.report(
         codes.TOO_MANY_ARGUMENTS,
         span,
         name=target.name,
         wanted=counted(len(target.slots), word),
-        given=are(given),
-        help=f"write `{target.shape}`",
+        given=are(len(arguments)),
+        help=help_for_printing(arguments) if prints else f"write `{target.shape}`",
     )
 
 

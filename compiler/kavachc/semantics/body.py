@@ -10,6 +10,7 @@ from kavachc.diagnostics.codes import Code
 from kavachc.diagnostics.diagnostic import Label
 from kavachc.semantics import typed_ast as typed
 from kavachc.semantics.conversions import bound_help, convertible, is_partly_unknown, same_type, why_not_shown
+from kavachc.semantics.habits import help_for_mismatch
 from kavachc.semantics.scope import Scope
 from kavachc.semantics.type_names import resolve_type, variables_by_name
 from kavachc.semantics.types import (
@@ -27,7 +28,7 @@ from kavachc.semantics.types import (
     Type,
     TypeVariable,
 )
-from kavachc.semantics.wording import a
+from kavachc.semantics.wording import a, single_spaced
 from kavachc.semantics.world import Facts, World
 from kavachc.source import Span
 from kavachc.syntax import ast
@@ -141,6 +142,16 @@ class Body:
             return self.report(codes.NO_VALUE, node.span)
         return checked
 
+    def declared_value(self, name: str, node: ast.Expression) -> typed.Expr:
+        """The value of a name without a written type. An `if` that lacks its `else` is hardly meant to be one."""
+        value = self.operand(node)
+        last: ast.Expression | None = node
+        while isinstance(last, ast.If | ast.IfConst):
+            last = last.otherwise
+        if value.type is NOTHING and last is None:
+            return self.report(codes.IF_GIVES_NOTHING, node.span, name=name)
+        return value
+
     def convert(self, value: typed.Expr, wanted: Type) -> typed.Expr:
         """`value` as a `wanted`: as it is, as a present value, as an Error, as a capability; otherwise
         reported."""
@@ -162,7 +173,7 @@ class Body:
         if found is NOTHING:
             return self.report(codes.NOTHING_GIVEN, value.span, wanted=wanted)
         return self.report(
-            codes.TYPE_MISMATCH, value.span, help=_mismatch_help(found, wanted), wanted=wanted, found=found
+            codes.TYPE_MISMATCH, value.span, help=_mismatch_help(value, wanted), wanted=wanted, found=found
         )
 
     def declare(self, name: ast.Identifier, type_: Type, mutable: bool, fixed_because: str = "") -> typed.Local:
@@ -204,14 +215,17 @@ class Body:
         return "this" if self.function is None else self.function.name.rpartition(".")[2]
 
 
-def _mismatch_help(found: Type, wanted: Type) -> str | None:
+def _mismatch_help(value: typed.Expr, wanted: Type) -> str | None:
+    found = value.type
     if {found, wanted} == {INT, FLOAT}:
         return "a number is not converted by itself: use one type for both"
     if isinstance(found, OptionalType) and convertible(found.element, wanted):
         return MAY_BE_NONE
     if isinstance(wanted, CapabilityType) and isinstance(found, RecordType):
         return f"declare that it is one: `type {found}: {wanted} {{ … }}`"
-    return None
+    if isinstance(wanted, SumType) and [item.name for item in wanted.variants if not item.fields] == [str(found)]:
+        return f"`type {wanted} = {found}` declares a choice of one variant, not another name for `{found}`"
+    return help_for_mismatch(found, wanted, single_spaced(value.span.text, 40))
 
 
 def unknown(span: Span) -> typed.Expr:

@@ -19,9 +19,11 @@ from kavachc.semantics.builtins import GUARDS
 from kavachc.semantics.checked_call import Checked, wrong_call
 from kavachc.semantics.construction import check_record_make, check_variant_make, shape, type_arguments_example
 from kavachc.semantics.conversions import is_partly_unknown
+from kavachc.semantics.habits import help_for_method
 from kavachc.semantics.inference import Inference, refuse_type_arguments
 from kavachc.semantics.library import library_method, library_method_names
 from kavachc.semantics.names import (
+    READING,
     capability_here,
     own_type_parameters,
     report_unknown_name,
@@ -43,8 +45,12 @@ from kavachc.semantics.types import (
     TypeVariable,
 )
 from kavachc.semantics.wording import a, near_miss, single_spaced
-from kavachc.semantics.world import Edge, GenericCall, Use
+from kavachc.semantics.world import PRIMITIVES, Edge, GenericCall, Use
 from kavachc.syntax import ast
+
+# So many methods are named where one is not there.
+NAMED_MAX = 12
+LIBRARY = "docs/library.md"
 
 
 def check_call_expression(body: Body, node: ast.Call, wanted: Type | None) -> typed.Expr:
@@ -121,8 +127,10 @@ def _check_named_call(body: Body, node: ast.Call, callee: ast.Name, wanted: Type
         body.report(codes.NOT_CALLABLE, callee.span, what=f"the capability `{name}`")
     elif name in world.constants:
         body.report(codes.NOT_CALLABLE, callee.span, what=f"the constant `{name}`")
+    elif name in PRIMITIVES:
+        body.report(codes.NOT_CALLABLE, callee.span, what=f"the type `{name}`", help=READING.get(name))
     else:
-        report_unknown_name(body, callee.span, name, wanted)
+        report_unknown_name(body, callee.span, name, wanted, node)
     return wrong_call(body, node)
 
 
@@ -202,13 +210,19 @@ def _report_no_method(
     body: Body, node: ast.Call, callee: ast.FieldAccess, type_: Type | str, known: Sequence[str]
 ) -> Checked:
     name = callee.name.text
-    help_text = near_miss(name, known)
+    habit = (
+        None
+        if isinstance(type_, str)
+        else help_for_method(type_, name, single_spaced(callee.target.span.text, 30), known, node.arguments)
+    )
+    help_text = habit or near_miss(name, known)
     if isinstance(type_, OptionalType):
-        help_text = MAY_BE_NONE
+        help_text = habit or MAY_BE_NONE
     elif isinstance(type_, TypeVariable):
         help_text = stands_for_any(type_)
     elif help_text is None and known:
-        help_text = f"it has {', '.join(f'`{item}`' for item in known)}"
+        more = f" and more: {LIBRARY} has all" if len(known) > NAMED_MAX else ""
+        help_text = f"it has {', '.join(f'`{item}`' for item in known[:NAMED_MAX])}{more}"
     body.report(codes.UNKNOWN_METHOD, callee.name.span, type=type_, name=name, help=help_text)
     return wrong_call(body, node)
 

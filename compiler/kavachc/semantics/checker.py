@@ -151,7 +151,7 @@ def _check_function(world: World, function: typed.Function, declaration: ast.Fun
 
 def _check_main(world: World, is_needed: bool) -> typed.Function | None:
     main = world.functions.get("main")
-    if main is None and world.is_spoiled("main"):
+    if main is None and (world.spoiled or world.lacks_names):
         return None
     if main is None or main.span.file is not world.module.file:
         if not is_needed:

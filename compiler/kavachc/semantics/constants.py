@@ -37,7 +37,7 @@ def check_constant(world: World, maker: Body, entry: ConstantEntry) -> None:
         constant.type = body.resolve(declaration.type)
         constant.value = body.value(declaration.value, constant.type)
     else:
-        constant.value = body.operand(declaration.value)
+        constant.value = body.declared_value(declaration.name.text, declaration.value)
         constant.type = constant.value.type
     if constant.value.type is NEVER:
         body.report(codes.NO_VALUE, declaration.value.span)

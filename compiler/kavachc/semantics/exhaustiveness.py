@@ -309,7 +309,7 @@ def _text(head: Type, key: Key | None, inside: list[str]) -> str:
 
 def _variant_text(sum_: SumType, index: int, inside: list[str]) -> str:
     name = f"{sum_.name}.{sum_.variants[index].name}"
-    return name if all(part == "_" for part in inside) else f"{name}({', '.join(inside)})"
+    return f"{name}({', '.join(inside)})" if inside else name
 
 
 def _interval_text(head: Type, interval: Interval) -> str:

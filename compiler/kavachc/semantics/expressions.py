@@ -8,6 +8,7 @@ from typing import Any
 from kavachc.diagnostics import codes
 from kavachc.semantics import typed_ast as typed
 from kavachc.semantics.body import DROPPED, MAY_BE_NONE, Body, drop, unknown
+from kavachc.semantics.builtin_calls import method_names
 from kavachc.semantics.calls import check_call_expression
 from kavachc.semantics.closures import check_closure
 from kavachc.semantics.construction import check_variant_name, check_with
@@ -21,7 +22,9 @@ from kavachc.semantics.failures import (
     check_spawn,
     check_try,
 )
+from kavachc.semantics.habits import help_for_index, help_for_method
 from kavachc.semantics.inference import refuse_type_arguments
+from kavachc.semantics.library import library_method_names
 from kavachc.semantics.literals import (
     check_array,
     check_bool,
@@ -108,9 +111,16 @@ def check_field(body: Body, node: ast.FieldAccess, wanted: Type | None) -> typed
     if name in methods:
         return body.report(codes.METHOD_NOT_CALLED, node.name.span, name=name, type=target.type)
     fields = [item.name for item in target.type.fields] if isinstance(target.type, RecordType) else []
-    help_text = near_miss(name, [*fields, *methods])
+    known = [*method_names(target.type), *library_method_names(body.world, target.type)]
+    if name in known:
+        return body.report(codes.METHOD_NOT_CALLED, node.name.span, name=name, type=target.type)
+    text = single_spaced(node.target.span.text, 30)
+    habit = help_for_method(target.type, name, text, known)
+    help_text = habit or near_miss(name, [*fields, *methods])
     if isinstance(target.type, OptionalType):
-        help_text = MAY_BE_NONE
+        help_text = habit or MAY_BE_NONE
+    elif isinstance(target.type, MapType) and habit is None:
+        help_text = f'write `{text}["{name}"]`'
     elif isinstance(target.type, TypeVariable):
         help_text = stands_for_any(target.type)
     return body.report(codes.UNKNOWN_FIELD, node.name.span, type=target.type, name=name, help=help_text)
@@ -140,10 +150,20 @@ def check_index(body: Body, node: ast.IndexAccess, wanted: Type | None) -> typed
     if target.type is UNKNOWN:
         body.expression(node.index, UNKNOWN)
         return unknown(node.span)
+    text = single_spaced(node.target.span.text, 30)
+    if isinstance(node.index, ast.RangeExpression) and (isinstance(target.type, ArrayType) or target.type is STRING):
+        bounds = f"{single_spaced(node.index.start.span.text)}, {single_spaced(node.index.end.span.text)}"
+        shown = single_spaced(node.index.span.text)
+        return body.report(
+            codes.RANGE_NOT_ALLOWED, node.index.span, range=shown, help=f"write `{text}.slice({bounds})`"
+        )
     index = body.value(node.index, INT)
     if isinstance(target.type, ArrayType):
         return typed.IndexGet(node.span, target.type.element, target, index)
-    return body.report(codes.NOT_INDEXABLE, node.target.span, type=target.type)
+    help_text = help_for_index(target.type, text, single_spaced(node.index.span.text, 30))
+    if isinstance(target.type, OptionalType):
+        help_text = MAY_BE_NONE
+    return body.report(codes.NOT_INDEXABLE, node.target.span, type=target.type, help=help_text)
 
 
 def check_range(body: Body, node: ast.RangeExpression, wanted: Type | None) -> typed.Expr:

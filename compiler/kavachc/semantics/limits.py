@@ -148,8 +148,14 @@ class Limits:
         if target == "Ai":
             self._report_ai_rule(body, written)
             return None
-        condition = body.value(written.condition, BOOL)
-        return typed.Rule("condition", written.span, text, condition, 0, False, 0)
+        condition = written.condition
+        word = rule_word(condition.left) if isinstance(condition, ast.Binary) else None
+        if isinstance(condition, ast.Binary) and word is not None and word not in map(_name, parameters):
+            code = codes.TOKENS_OUTSIDE_AI if word == "tokens" else codes.RULE_WINDOW_MISSING
+            self.world.bag.report(code, condition.left.span, word=word, help=_with_window(condition))
+            return None
+        checked = body.value(written.condition, BOOL)
+        return typed.Rule("condition", written.span, text, checked, 0, False, 0)
 
     def _report_ai_rule(self, body: Body, written: ast.LimitRule) -> None:
         condition = written.condition
@@ -234,6 +240,19 @@ class Limits:
             self.world.bag.report(codes.RULE_WINDOW_UNKNOWN, length.span, word=length.text, help=help_text)
             return None
         return WINDOWS_NS[length.text]
+
+
+def _name(local: typed.Local) -> str:
+    return local.name
+
+
+def _with_window(condition: ast.Binary) -> str | None:
+    """Help for `count <= 5 / day`."""
+    bound = condition.right
+    if isinstance(bound, ast.Binary) and bound.operator == "/" and bound.right.span.text in WINDOWS_NS:
+        text = f"{condition.left.span.text} {condition.operator} {bound.left.span.text} per {bound.right.span.text}"
+        return f"write `{text}`"
+    return None
 
 
 def rule_word(node: ast.Expression) -> str | None:

@@ -8,22 +8,30 @@ from kavachc.semantics.body import Body
 from kavachc.semantics.builtins import BUILTIN_CAPABILITIES
 from kavachc.semantics.constants import constant_named
 from kavachc.semantics.conversions import is_partly_unknown
+from kavachc.semantics.habits import help_for_call, help_for_value
 from kavachc.semantics.inference import Inference
 from kavachc.semantics.types import (
     AgentType,
     CapabilityType,
     FunctionType,
     NominalType,
+    RecordType,
     SumType,
     Type,
     TypeVariable,
     variables,
 )
 from kavachc.semantics.wording import parameter_list, signature
-from kavachc.semantics.world import BUILTIN_FUNCTIONS, PRIMITIVES, Edge, GenericCall, Use
+from kavachc.semantics.world import BUILT_IN_NAMES, BUILTIN_FUNCTIONS, PRIMITIVES, Edge, GenericCall, Use
 from kavachc.source import Span
 from kavachc.syntax import ast
 
+# What people look for on the built-in types.
+READING = {
+    "Int": "an Int is read from text with `text.to_int()`, and made of a Float with `x.to_int()`",
+    "Float": "a Float is read from text with `text.to_float()`, and made of an Int with `n.to_float()`",
+    "String": 'any value is text inside text: `"{value}"`',
+}
 RULE_WORDS = ("sum", "count", "tokens")
 
 
@@ -56,6 +64,8 @@ def check_name(body: Body, node: ast.Name, wanted: Type | None) -> typed.Expr:
             help_text = f"start it: `{start_example(world.agents[found])}`"
         elif found is not None:
             help_text = f"make one: `{node.text}(…)`"
+        else:
+            help_text = READING.get(node.text)
         return body.report(codes.NOT_A_VALUE, node.span, name=node.text, what="a type", help=help_text)
     if node.text in world.functions:
         return _function_value(body, node, world.functions[node.text], wanted)
@@ -96,7 +106,9 @@ def stands_for_any(variable: TypeVariable) -> str:
     return f"`{variable}` stands for any type, so it has no fields and no methods"
 
 
-def report_unknown_name(body: Body, span: Span, name: str, wanted: Type | None) -> typed.Expr:
+def report_unknown_name(
+    body: Body, span: Span, name: str, wanted: Type | None, call: ast.Call | None = None
+) -> typed.Expr:
     """No such name: say what it could have been, unless that was said where it should have been declared."""
     if name == "_":
         return body.report(codes.UNDERSCORE_READ, span)
@@ -113,8 +125,29 @@ def report_unknown_name(body: Body, span: Span, name: str, wanted: Type | None) 
     owner = body.world.variant_owner(name, wanted)
     if owner is not None:
         return body.report(codes.BARE_VARIANT, span, name=name, type=owner)
-    known = [*body.scope.names(), *body.world.names()]
-    return body.report(codes.UNKNOWN_NAME, span, name=name, help=body.world.help_for_name(name, known))
+    help_text = _own_member(body, name)
+    if help_text is None:
+        help_text = help_for_value(name) if call is None else help_for_call(name, call.arguments)
+    if help_text is None:
+        help_text = body.world.help_for_name(name, [*body.scope.names(), *body.world.names()])
+    return body.report(codes.UNKNOWN_NAME, span, name=name, help=help_text)
+
+
+def is_known(body: Body, name: str) -> bool:
+    """Whether `name` stands for anything here, be it a value or not; or whether nothing can be said of it."""
+    world = body.world
+    known = name in world.spans or name in world.types or name in world.functions or name in BUILT_IN_NAMES
+    return known or body.scope.find(name) is not None or name in ("_", "self") or world.is_spoiled(name)
+
+
+def _own_member(body: Body, name: str) -> str | None:
+    """Help for a field or a method of one's own that is named without `self`."""
+    receiver = body.scope.find("self")
+    if receiver is None or not isinstance(receiver.type, RecordType | SumType):
+        return None
+    if isinstance(receiver.type, RecordType) and receiver.type.field_index(name) is not None:
+        return f"write `self.{name}`"
+    return f"write `self.{name}(…)`" if name in body.world.methods_of(receiver.type) else None
 
 
 def capability_here(body: Body, span: Span, capability: CapabilityType, method: str | None) -> typed.Expr:

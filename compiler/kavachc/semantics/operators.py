@@ -8,6 +8,7 @@ from kavachc.diagnostics import codes
 from kavachc.semantics import typed_ast as typed
 from kavachc.semantics.body import Body, unknown
 from kavachc.semantics.conversions import bound_help, convertible, same_type, why_not_comparable, why_not_ordered
+from kavachc.semantics.habits import help_for_joining
 from kavachc.semantics.literals import bare_number, number_value, present
 from kavachc.semantics.types import (
     BOOL,
@@ -22,6 +23,7 @@ from kavachc.semantics.types import (
     Type,
     TypeVariable,
 )
+from kavachc.semantics.wording import single_spaced
 from kavachc.syntax import ast
 
 # (operator, left, right) -> result, for what is not listed in a loop below.
@@ -65,7 +67,13 @@ def arithmetic_result(operator: str, left: Type, right: Type) -> PrimitiveType |
 
 def check_binary(body: Body, node: ast.Binary, wanted: Type | None) -> typed.Expr:
     if node.operator == "&&" or node.operator == "||":
-        left = body.value(node.left, BOOL)
+        left = body.expression(node.left, BOOL)
+        if node.operator == "||" and isinstance(left.type, OptionalType):
+            # As other languages say `??`.
+            body.expression(node.right, UNKNOWN)
+            help_text = f"write `{_text(node.left)} ?? {_text(node.right)}`"
+            return body.report(codes.TYPE_MISMATCH, node.left.span, wanted=BOOL, found=left.type, help=help_text)
+        left = body.convert(left, BOOL)
         right = body.value(node.right, BOOL)
         return typed.LogicalOperation(node.span, BOOL, node.operator, left, right)
     comparing = node.operator in ("==", "!=", "<", "<=", ">", ">=")
@@ -133,10 +141,21 @@ def _report_operands(body: Body, node: ast.Binary, left: Type, right: Type) -> t
     elif {left, right} == {INT, FLOAT}:
         help_text = "a number is not converted by itself: use one type for both"
     elif STRING in (left, right) and node.operator == "+":
-        help_text = 'put values into text with braces: `"{a}{b}"`'
+        help_text = help_for_joining(node.left, node.right)
+    elif left is STRING and node.operator == "%":
+        help_text = 'put values into text with braces: `"{a} of {b}"`'
+    elif left is STRING and node.operator == "*":
+        help_text = f"write `{_text(node.left)}.repeat({_text(node.right)})`"
+    elif isinstance(left, OptionalType) or isinstance(right, OptionalType):
+        optional = node.left if isinstance(left, OptionalType) else node.right
+        help_text = f"it may be `none`: say what then, such as `({_text(optional)} ?? …)`, or look with `if const`"
     return body.report(
         codes.OPERATOR_TYPES, node.operator_span, operator=node.operator, left=left, right=right, help=help_text
     )
+
+
+def _text(node: ast.Expression) -> str:
+    return single_spaced(node.span.text, 30)
 
 
 def _variable_help(operator: str, left: Type, right: Type) -> str:

@@ -11,6 +11,7 @@ from kavachc.semantics.assertions import check_assert
 from kavachc.semantics.binders import check_binder, check_take_apart, with_parts
 from kavachc.semantics.body import DROPPED, Body, Loop, unknown
 from kavachc.semantics.maps import entries_of
+from kavachc.semantics.names import is_known
 from kavachc.semantics.operators import arithmetic_result
 from kavachc.semantics.rules import note_use
 from kavachc.semantics.types import (
@@ -26,7 +27,7 @@ from kavachc.semantics.types import (
     TupleType,
     Type,
 )
-from kavachc.semantics.wording import a, single_spaced
+from kavachc.semantics.wording import a, near_miss, single_spaced
 from kavachc.syntax import ast
 
 
@@ -117,13 +118,15 @@ def _check_declare(body: Body, node: ast.Declare) -> typed.Declare:
         type_ = body.resolve(node.type)
         value = body.value(node.value, type_)
     else:
-        value = body.operand(node.value)
+        value = body.declared_value(node.name.text, node.value)
         type_ = value.type
     fixed = "" if node.mutable else "declared with `const`"
     return typed.Declare(node.span, body.declare(node.name, type_, node.mutable, fixed), value)
 
 
 def _check_assign(body: Body, node: ast.Assign) -> typed.Statement:
+    if isinstance(node.target, ast.Name) and not is_known(body, node.target.text):
+        return _check_undeclared(body, node, node.target)
     place = place_of(body, body.operand(node.target))
     operator = None if node.operator == "=" else cast("typed.ArithmeticOperator", node.operator[:-1])
     if place is None:
@@ -147,6 +150,19 @@ def _check_assign(body: Body, node: ast.Assign) -> typed.Statement:
                 help=help_text,
             )
     return typed.Assign(node.span, place, operator, node.operator_span, value)
+
+
+def _check_undeclared(body: Body, node: ast.Assign, name: ast.Name) -> typed.Statement:
+    """`x = 3` of a name that is not known: it is reported once, and known from there on."""
+    value = body.operand(node.value)
+    text = single_spaced(node.value.span.text)
+    known = list(body.scope.names())
+    help_text = near_miss(name.text, known)
+    if help_text is None:
+        help_text = f"declare it: `let {name.text} = {text if node.operator == '=' else '…'}`"
+    body.report(codes.UNKNOWN_NAME, name.span, name=name.text, help=help_text)
+    body.declare(ast.Identifier(name.span, name.text), value.type, True)
+    return typed.ExpressionStatement(node.span, unknown(node.span))
 
 
 def place_of(body: Body, target: typed.Expr) -> typed.Place | None:

@@ -8,6 +8,7 @@ from kavachc.diagnostics import codes
 from kavachc.diagnostics.diagnostic import Label
 from kavachc.semantics.builtins import BUILTIN_CAPABILITIES
 from kavachc.semantics.conversions import BOUNDS
+from kavachc.semantics.habits import help_for_type
 from kavachc.semantics.typed_ast import Effect
 from kavachc.semantics.types import (
     NOTHING,
@@ -69,7 +70,7 @@ def resolve_type(world: World, written: ast.TypeExpression, variables: Variables
     found = variables.get(name) or PRIMITIVES.get(name) or world.types.get(name)
     if found is None:
         if not world.is_spoiled(name):
-            _report_no_type(world, written.name, variables)
+            _report_no_type(world, written, variables)
         return UNKNOWN
     if isinstance(found, RecordType | SumType) and found.parameters:
         return apply_written(world, found, arguments, written.span)
@@ -141,8 +142,8 @@ def type_parameters(
     return tuple(made)
 
 
-def _report_no_type(world: World, name: ast.Identifier, variables: Variables) -> None:
-    what = None
+def _report_no_type(world: World, written: ast.NamedType, variables: Variables) -> None:
+    name, what = written.name, None
     if name.text in BUILTIN_CAPABILITIES:
         what = "a built-in capability"
     elif name.text in world.functions:
@@ -156,7 +157,9 @@ def _report_no_type(world: World, name: ast.Identifier, variables: Variables) ->
     if owner is not None:
         world.bag.report(codes.NOT_A_TYPE, name.span, name=name.text, what=f"a variant of `{owner}`")
         return
-    help_text = world.help_for_name(name.text, [*variables, *PRIMITIVES, "Task", *world.types])
+    help_text = help_for_type(name.text, written.arguments)
+    if help_text is None:
+        help_text = world.help_for_name(name.text, [*variables, *PRIMITIVES, "Task", *world.types])
     world.bag.report(codes.UNKNOWN_TYPE, name.span, name=name.text, help=help_text)
 
 

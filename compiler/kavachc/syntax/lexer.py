@@ -31,10 +31,12 @@ from kavachc.syntax.tokens import (
 )
 from kavachc.syntax.type_arguments import read_type_arguments
 
+DIVISION: Final = "`//` begins a comment: `/` divides, and of two Ints gives a whole one"
 DEPTH_MAX: Final = 256
 
 # A NUL stands after the text, and nowhere in it. Possessive repeats stand after one character set only: over a group
 # they overrun in Python before 3.11.5 (CPython gh-100061); Debian 12 has 3.11.2.
+_DECREMENT: Final = r"--(?=[ \t]*(?:[\n;)}\x00]|//))"  # Elsewhere it is two signs.
 _TOKEN: Final = re.compile(
     r"""[ \t]*+(?:
       ([A-Za-z_][A-Za-z0-9_]*+)(?![^\x00-\x7f])
@@ -48,7 +50,7 @@ _TOKEN: Final = re.compile(
     | ([^\W\d]\w*+)
     | ([^\x00])
     | (\x00)
-    )""".replace("MARKS", "|".join(re.escape(mark) for mark in MARKS)),
+    )""".replace("MARKS", "|".join([_DECREMENT, *(re.escape(mark) for mark in MARKS if mark != "--")])),
     re.VERBOSE,
 )
 _WORD, _BREAK, _COMMENT, _MARK, _INT, _TEXT, _NUMBER, _QUOTE, _FOREIGN_WORD, _OTHER, _END = range(1, 12)
@@ -190,11 +192,13 @@ class Lexer:
         opener = self.open[-1]
         if opener.mark != _CLOSERS[mark]:
             label = Label(Span(self._file, opener.start, opener.start + 1), "this one is open")
+            line = self._file.line_text(self._file.position(opener.start)[0])
+            divided = re.search(r"[\w)\]]\s*//\s*[\w(].*[)\]]", line)
             self._bag.report(
                 codes.MISMATCHED_BRACKET,
                 span,
                 labels=(label,),
-                help=f"expected `{BRACKETS[opener.mark]}` first",
+                help=DIVISION if divided else f"expected `{BRACKETS[opener.mark]}` first",
                 closer=mark,
                 opener=opener.mark,
             )
@@ -221,13 +225,18 @@ class Lexer:
         index = next(i for i, character in enumerate(token.text) if group == _OTHER or not character.isascii())
         character = token.text[index]
         span = Span(self._file, token.start + index, token.start + index + 1)
-        help_text = _HELP_FOR_CHARACTER.get(character)
+        help_text = self._quoted(character, span.start) or _HELP_FOR_CHARACTER.get(character)
         if character == "\\" and self._open_expression():
             help_text = r"inside `{ }`, quotes need no backslash; for a `{` of the text itself write `\{`"
         if group == _FOREIGN_WORD:
             help_text = help_text or "names are made of the letters a to z and A to Z, digits and `_`"
         self._bag.report(codes.UNKNOWN_CHARACTER, span, help=help_text, character=_describe(character))
         return token._replace(kind=IDENTIFIER) if group == _FOREIGN_WORD else token
+
+    def _quoted(self, quote: str, start: int) -> str | None:
+        """What to write for text in the quotes of another language."""
+        match = re.compile(r"(['`])([^'`\"{}\\\n]*)\1").match(self._text, start) if quote in "'`" else None
+        return None if match is None else f'text stands in double quotes: `"{match[2]}"`'
 
     def _text_piece(self, quote: str, opening: Token, kinds: tuple[str, str]) -> Token:
         """The piece of a text literal after `opening`: the first of `kinds` if a `{` ends it, else the second."""
@@ -241,7 +250,8 @@ class Lexer:
             token = Token(kinds[0], opening.start, end + 1, match.group())
             return self._too_deep(token) if len(self.open) > DEPTH_MAX else token
         span = Span(self._file, opening.start, opening.end if quote == '"""' else end)
-        self._bag.report(codes.UNTERMINATED_STRING, span, labels=self._open_expression(), quote=quote)
+        help_text = None if quote == '"""' else 'text of several lines stands in `"""`, or has `\\n` for a line break'
+        self._bag.report(codes.UNTERMINATED_STRING, span, labels=self._open_expression(), help=help_text, quote=quote)
         return opening._replace(kind=MISTAKE)
 
     def _open_expression(self) -> tuple[Label, ...]:

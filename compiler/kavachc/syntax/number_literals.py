@@ -21,6 +21,13 @@ _NANOSECONDS: Final = {
     "h": 3600 * 10**9,
     "d": 86_400 * 10**9,
 }
+UNIT_WORDS: Final = {
+    **dict.fromkeys(("sec", "secs", "second", "seconds", "S"), "s"),
+    **dict.fromkeys(("min", "mins", "minute", "minutes", "M"), "m"),
+    **dict.fromkeys(("hr", "hrs", "hour", "hours", "H"), "h"),
+    **dict.fromkeys(("day", "days", "D"), "d"),
+    **dict.fromkeys(("msec", "millis", "MS"), "ms"),
+}
 _DIGITS: Final = r"[0-9]+(?:_[0-9]+)*"
 _NUMBER: Final = re.compile(
     rf"""(?P<hex>0x[0-9a-fA-F]+(?:_[0-9a-fA-F]+)*)
@@ -51,6 +58,10 @@ def number_advice(text: str) -> str:
     unit = re.fullmatch(rf"{_DIGITS}(\.{_DIGITS})?([a-zA-Z]+)", text)
     if unit and unit[1] and unit[2] in _NANOSECONDS:
         return "a duration is a whole number of one unit: `1500ms` for one and a half seconds"
+    if unit and unit[2] in UNIT_WORDS and not unit[1]:
+        return f"write `{text.removesuffix(unit[2])}{UNIT_WORDS[unit[2]]}`"
+    if unit and unit[2] in ("L", "l", "u", "f", "i", "n", "LL", "UL", "F", "i64", "f64"):
+        return f"write `{text.removesuffix(unit[2])}`: an Int has 64 bits, and a Float is written `1.0`"
     if unit:
         return "a number may end in a unit of time: `ns`, `us`, `ms`, `s`, `m`, `h` or `d`"
     if "_" in text:

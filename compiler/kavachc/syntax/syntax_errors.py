@@ -9,6 +9,7 @@ from typing import Final
 from kavachc.diagnostics import codes
 from kavachc.diagnostics.diagnostic import DiagnosticBag, Label
 from kavachc.source import SourceFile, Span
+from kavachc.syntax.habits import find_habit
 from kavachc.syntax.lexer import Open
 from kavachc.syntax.tables import Tables
 from kavachc.syntax.tokens import (
@@ -18,7 +19,6 @@ from kavachc.syntax.tokens import (
     IDENTIFIER,
     KEYWORDS,
     NEWLINE,
-    UNUSED_MARKS,
     Token,
 )
 from kavachc.syntax.unsupported import unsupported_feature
@@ -106,40 +106,6 @@ _WORDS: Final = {
     "STRING_END": "`}`",
 }
 
-_NOT_KAVACH: Final = {
-    "++": "write `+= 1`",
-    "**": "Kavach has no power operator: multiply",
-    "::": "write `.`",
-    ":=": "write `const name = value`, or `let` for a name that changes",
-    "/*": "comments start with `//`, on each line",
-    "?": "write `if … { … } else { … }`; before a call that can fail, `try`",
-    "and": "write `&&`",
-    "or": "write `||`",
-    "elif": "write `else if`",
-    "elsif": "write `else if`",
-    "as": "Kavach converts with methods",
-}
-_NOT_KAVACH_BEFORE_NAME: Final = {
-    "var": "write `let`",
-    "val": "write `const`",
-    "func": "write `fn`",
-    "fun": "write `fn`",
-    "def": "write `fn`",
-    "function": "write `fn`",
-    "struct": "write `type`",
-    "enum": "write `type Name = First | Second`",
-    "class": "write `type`",
-    "interface": "write `capability`",
-    "trait": "write `capability`",
-    "switch": "write `match`",
-    "throw": "write `fail`",
-    "raise": "write `fail`",
-    "await": "a task is waited for with `.wait()`",
-    "new": "leave it out: a record is made with `Name(…)`",
-    "not": "write `!`",
-}
-
-
 IMPORT_SHAPE: Final = 'a file is imported by its path, in plain text: `import "bank.kav"`'
 
 
@@ -164,23 +130,23 @@ def report_syntax_error(site: SyntaxErrorSite, bag: DiagnosticBag) -> None:
     if unsupported:
         bag.report(codes.NOT_SUPPORTED, site.span, what=unsupported)
         return
-    if token.kind in KEYWORDS and IDENTIFIER in expected and "INT" not in expected:
-        bag.report(codes.KEYWORD_AS_NAME, site.span, word=token.text)
+    habit = find_habit(site.file, token, site.previous, expected, site.open[-1].mark if site.open else "")
+    if habit is not None and habit.word is not None:
+        bag.report(codes.NOT_KAVACH, Span(site.file, habit.start, habit.end), help=habit.help, word=habit.word)
         return
     if token.kind == "STRING_START" and "STRING" in expected and site.previous.kind not in ("import", "test"):
         bag.report(codes.PATTERN_NOT_PLAIN, site.span)
         return
-    foreign = _foreign_word(site)
-    if foreign:
-        word, help_text = foreign
-        span = Span(site.file, word.start, word.end)
-        bag.report(codes.NOT_KAVACH, span, help=help_text, word=word.text)
+    new_line = site.file.position(token.start)[0] > site.file.position(site.previous.end)[0]
+    is_name = token.kind in KEYWORDS and IDENTIFIER in expected and "INT" not in expected
+    if is_name and habit is None and not new_line:
+        bag.report(codes.KEYWORD_AS_NAME, site.span, word=token.text)
         return
     bag.report(
         codes.EXPECTED,
         site.span,
         labels=_open_on_an_earlier_line(site),
-        help=_help(site, expected),
+        help=_help(site, expected) if habit is None else habit.help,
         expected=_either(_names(expected)),
         found=_found(token),
     )
@@ -245,17 +211,6 @@ def _names(expected: frozenset[str]) -> list[str]:
 def _either(names: Iterable[str]) -> str:
     *most, last = list(names) or ["something else"]
     return f"{', '.join(most)} or {last}" if most else last
-
-
-def _foreign_word(site: SyntaxErrorSite) -> tuple[Token, str] | None:
-    """The word or mark of another language at `site`, and what to write instead."""
-    token, previous = site.token, site.previous
-    if token.kind == IDENTIFIER and previous.kind == IDENTIFIER and previous.text in _NOT_KAVACH_BEFORE_NAME:
-        return previous, _NOT_KAVACH_BEFORE_NAME[previous.text]
-    if token.kind in UNUSED_MARKS or token.kind in (IDENTIFIER, "?"):
-        help_text = _NOT_KAVACH.get(token.text) or _NOT_KAVACH_BEFORE_NAME.get(token.text)
-        return (token, help_text) if help_text else None
-    return None
 
 
 def _help(site: SyntaxErrorSite, expected: frozenset[str]) -> str | None:

@@ -40,7 +40,7 @@ PURE_OPERATORS: Final = frozenset("+ * / % == != < <= > >= && || & ^ << >>".spli
 RANGE_OPERATORS: Final = frozenset(("..", "..="))
 ASSIGN_OPERATORS: Final = frozenset("+= -= *= /= %=".split())
 # Marks that no rule uses; known to the lexer so that a message can name the whole mark.
-UNUSED_MARKS: Final = frozenset("++ ** :: := /*".split())
+UNUSED_MARKS: Final = frozenset("++ -- ** :: := /*".split())
 BRACKETS: Final = {"(": ")", "[": "]", "{": "}"}
 
 # language.md section 1: a line break after one of these, or before one of those, ends no statement.
