@@ -36,7 +36,8 @@ def messages(subject: str, arms: str) -> list[str]:
         ("Float", "1 => 1, 2.5 => 2", "`_`"),
         ("R", "R(n: 1, q: Q.C) => 1, R(q: Q.D(_)) => 2", "`R(_, Q.C)`"),
         ("Error", "AiError.Denied(_) => 1", "`_`"),
-        ("AiError", "AiError.Denied(_) => 1, AiError.NoKey => 2", "`AiError.Failed(_, _)` and `AiError.InvalidOutput(_)`"),
+        ("AiError", "AiError.Denied(_) => 1, AiError.NoKey => 2",
+         "`AiError.Failed(_, _)` and `AiError.InvalidOutput(_)`"),
     ],
 )  # fmt: skip
 def test_what_is_missed_is_named(subject: str, arms: str, missing: str) -> None:
