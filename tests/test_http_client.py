@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import socket
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
+from http_programs import Connection, Server, raw_server
 from kavachc.bindings.abi import ExchangeProblem
 from kavachc.bindings.exchange import HttpRequest
 from kavachc.bindings.http_client import HttpClient
@@ -147,3 +153,27 @@ def test_what_a_proxy_variable_may_hold() -> None:
             proxy_for(URL, {"HTTPS_PROXY": text})
     assert proxy_for("http://[::1]:80/", {"HTTP_PROXY": "proxy", "NO_PROXY": "[::1]:80"}) is None
     assert proxy_for("http://[::1]:80/", {"HTTP_PROXY": "proxy", "NO_PROXY": "::1"}) is None
+
+
+@pytest.mark.parametrize("command", [["interp"], ["interp", "--host", "native"], ["run"]], ids=" ".join)
+def test_ctrl_c_gets_through_to_a_program_that_waits_for_an_answer(command: list[str], tmp_path: Path) -> None:
+    source = tmp_path / "program.kav"
+    source.write_text('fn main() { print(ask<Int>("a") catch _ => 0) }\n')
+    has_come = threading.Event()
+
+    def say_nothing(_: Server, connection: Connection) -> None:
+        connection.read()
+        has_come.set()
+        connection.wait_for_close()
+
+    call = [sys.executable, "-c", "from kavachc.cli import main; main()", *command, str(source)]
+    with raw_server(say_nothing) as server:
+        environment = {**os.environ, "ANTHROPIC_API_KEY": "k", "ANTHROPIC_BASE_URL": server.url}
+        with subprocess.Popen(call, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+            try:
+                assert has_come.wait(60)
+                running.send_signal(signal.SIGINT)
+                out, err = running.communicate(timeout=30)
+            finally:
+                running.kill()
+    assert (running.returncode, out) == (130, b"") and not err.strip()

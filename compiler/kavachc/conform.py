@@ -19,6 +19,7 @@ from kavachc.driver import Compilation
 from kavachc.engines import ENGINES, Engine, Result, run_engine_often, skip_reason
 from kavachc.errors import ToolError
 from kavachc.golden import Golden, GoldenError, read_golden
+from kavachc.interpreter.provider import KEY_VARIABLES
 from kavachc.options import RunOptions
 
 _TIMES = re.compile(r" times \[[^\]]*\]$", re.MULTILINE)
@@ -109,9 +110,12 @@ def golden_program(golden: Golden) -> Iterator[tuple[Compilation, RunOptions]]:
             model_path = "model.json"
             Path(folder, model_path).write_text(golden.sections["model"], encoding="utf-8")
         os.chdir(folder)
+        # Whatever is set where it runs, no golden asks a real provider.
+        taken = {name: os.environ.pop(name) for name in KEY_VARIABLES.values() if name in os.environ}
         try:
             yield Compilation(golden.name), golden.run_options(model_path)
         finally:
+            os.environ.update(taken)
             os.chdir(before)
 
 
