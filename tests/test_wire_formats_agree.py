@@ -66,8 +66,9 @@ fn main() {
 """
 ASKS = 160
 REPLIES = 3 * ASKS
-KEY = "sk-key"
-PIECES = ("a", "ü", "\n", "\t", '"', "\\", "\x01", "\x7f", "\u2028", "😀", "{", "}", KEY, "</s>", " ")
+KEYS = ("sk-a/long/key", "e", 'sk-\\"odd-long-key')
+KEY = KEYS[0]
+PIECES = ("a", "ü", "\n", "\t", '"', "\\", "\x01", "\x7f", "\u2028", "😀", "{", "}", *KEYS, "</s>", " ")
 STATUSES = (200, 200, 200, 200, 200, 201, 299, 301, 307, 400, 401, 403, 404, 413, 418, 422, 429, 499)
 ANSWERS = ("7", '{"answer":7}', '{"answer": 7 }', '{"answer":7,"x":1}', '{"answer":"\\ud800"}', "", "x", '"7"', "{}")
 MANY = '{"name":"n","many":[1,2.5]}'
@@ -151,6 +152,8 @@ def reply(random_: random.Random, path: str) -> tuple[int, str, bytes]:
     else:
         content = anthropic_body(random_) if is_anthropic else openai_body(random_)
     body = json.dumps(content, ensure_ascii=random_.random() < 0.5).encode("utf-8", "surrogatepass")
+    if random_.random() < 0.2:
+        body = body.replace(b"/", b"\\/").replace(b"sk", b"\\u0073k")
     if status != 429 and random_.random() < 0.3:
         body = spoiled(random_, body)
     headers = random_.choice(("", f"Location: http://a/{KEY}\r\n", "Retry-After: 7\r\nretry-after: 9\r\n"))
@@ -179,7 +182,7 @@ def test_what_is_sent_and_what_comes_back(compilation: Compilation, seed: int) -
                 connection.answer(body, f"{status} Word", headers)
 
         with raw_server(serve) as server:
-            variables = {"ANTHROPIC_API_KEY": KEY, "OPENAI_API_KEY": KEY}
+            variables = {"ANTHROPIC_API_KEY": KEYS[seed % 3], "OPENAI_API_KEY": KEYS[seed % 3]}
             urls = {"ANTHROPIC_BASE_URL": f"{server.url}//", "OPENAI_BASE_URL": f"{server.url}/v1"}
             with set_in_environment({**variables, **urls}):
                 ran = run_engine(engine, compilation, RunOptions(arguments=prompts))
@@ -187,6 +190,8 @@ def test_what_is_sent_and_what_comes_back(compilation: Compilation, seed: int) -
             out = ran.stdout.replace(str(server.port), "PORT")
         results.append((out.splitlines(), ran.stderr, ran.status, re.sub(r"times \[.*\]", "", ran.ledger), sent))
     first, *others = results
+    understood = "\n".join(first[0]).replace('\\"', '"').replace("\\\\", "\\")
+    assert seed % 3 == 1 or KEYS[seed % 3] not in understood
     assert (first[1], first[2]) == ("", 0)
     assert len(first[0]) >= ASKS and len(first[4]) > ASKS
     for other in others:

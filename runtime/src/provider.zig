@@ -15,6 +15,8 @@ pub const connect_limit_ns = 10 * std.time.ns_per_s;
 
 /// Characters of an answer that is no JSON which are shown.
 const shown_characters_max = 80;
+/// Of a key that is a secret.
+const secret_bytes_min = 12;
 
 /// What is known before anything is sent.
 pub const Call = struct {
@@ -161,13 +163,14 @@ pub fn read(arena: Allocator, call: Call, received: Received) Allocator.Error!tr
             else
                 null,
         } },
-        else => readError(arena, received, body),
+        else => readError(arena, call, received, body),
     };
 }
 
-/// What the provider sent, with the key's occurrences replaced.
+/// What the provider sent, with the key's occurrences replaced. A short one is no secret, but a word such as `none`, for
+/// a server that needs no key: it may well stand in an answer.
 fn withoutKey(arena: Allocator, key: []const u8, sent: []const u8) Allocator.Error![]const u8 {
-    if (key.len == 0 or std.mem.find(u8, sent, key) == null) return sent;
+    if (key.len < secret_bytes_min or std.mem.find(u8, sent, key) == null) return sent;
     return std.mem.replaceOwned(u8, arena, sent, key, "[key]");
 }
 
@@ -216,7 +219,8 @@ fn readAnswer(arena: Allocator, call: Call, status: i64, body: []const u8) Alloc
         return .{ .failure = .{ .status = status, .message = "the provider's answer has no text" } };
     };
     const bare = if (call.schema.way == .wrapped and parts.stop == .complete) unwrapped(arena, text) else text;
-    return .{ .answer = .{ .text = bare, .stop = parts.stop, .tokens = parts.tokens } };
+    // Again, since JSON may write a character in several ways.
+    return .{ .answer = .{ .text = try withoutKey(arena, call.key, bare), .stop = parts.stop, .tokens = parts.tokens } };
 }
 
 fn notJson(arena: Allocator, status: i64, body: []const u8) Allocator.Error!transport.Reply {
@@ -252,7 +256,7 @@ fn unwrap(arena: Allocator, cursor: *json.Cursor) (json.Error || error{Other})![
     return cursor.text[start..end];
 }
 
-fn readError(arena: Allocator, received: Received, body: []const u8) Allocator.Error!transport.Reply {
+fn readError(arena: Allocator, call: Call, received: Received, body: []const u8) Allocator.Error!transport.Reply {
     var cursor: json.Cursor = .{ .text = body };
     var parts: Parts = .{ .arena = arena, .cursor = &cursor };
     if (std.unicode.utf8ValidateSlice(body)) {
@@ -268,7 +272,7 @@ fn readError(arena: Allocator, received: Received, body: []const u8) Allocator.E
     }
     return .{ .failure = .{
         .status = received.status,
-        .message = parts.message,
+        .message = if (parts.message) |message| try withoutKey(arena, call.key, message) else null,
         .error_code = parts.error_code,
         .retry_after = received.retry_after,
     } };

@@ -20,6 +20,7 @@ BODY_BYTES_MAX = 16 << 20
 CONNECT_LIMIT_NS = 10_000_000_000
 # Of an answer that is no JSON.
 SHOWN_CHARACTERS_MAX = 80
+SECRET_LENGTH_MIN = 12
 SCHEMA_IN_PROMPT = "\n\nAnswer with JSON only, which fits this JSON schema:\n"
 URL = re.compile(
     r"(?P<scheme>https?)://(?P<authority>(?P<host>\[[^\]/?#@]+\]|(?!\[)[^/?#@:]+)(?::(?P<port>[0-9]*))?)(?P<path>[/?#].*)?",
@@ -166,18 +167,26 @@ def read(endpoint: Endpoint, schema: Schema, received: Received) -> ModelReply:
         text = _problem_text(endpoint.base_url, problem)
         return ModelFailure(received.status, text, is_explained=True, again=again)
     body = received.body
-    if endpoint.key:
+    if _is_secret(endpoint.key):
         body = body.replace(endpoint.key.encode(), b"[key]")
     if 200 <= received.status < 300:
-        return _read_answer(endpoint.model.provider, schema, received.status, body)
+        return _read_answer(endpoint, schema, received.status, body)
     if 300 <= received.status < 400:
         location = received.headers.get("location")
         if location is None:
             return ModelFailure(received.status)
-        if endpoint.key:
-            location = location.replace(endpoint.key, "[key]")
+        location = _without_key(endpoint.key, location)
         return ModelFailure(received.status, f"the provider redirects to {location}: set base_url to it")
-    return _read_error(received, body)
+    return _read_error(endpoint, received, body)
+
+
+def _is_secret(key: str) -> bool:
+    """A short one is a word such as `none`, for a server that needs no key: it may well stand in an answer."""
+    return len(key) >= SECRET_LENGTH_MIN
+
+
+def _without_key(key: str, sent: str) -> str:
+    return sent.replace(key, "[key]") if _is_secret(key) else sent
 
 
 def _problem_text(base_url: str, problem: ExchangeProblem) -> str:
@@ -212,19 +221,21 @@ def _members(item: Json | None) -> tuple[tuple[str, Json], ...]:
     return item.value if item is not None and item.kind == "object" else ()
 
 
-def _read_answer(provider: ProviderName, schema: Schema, status: int, body: bytes) -> ModelReply:
+def _read_answer(endpoint: Endpoint, schema: Schema, status: int, body: bytes) -> ModelReply:
     content = _json(body)
     if content is None:
         shown = body[: 4 * SHOWN_CHARACTERS_MAX].decode("utf-8", "replace")[:SHOWN_CHARACTERS_MAX]
         return ModelFailure(status, f"the provider's answer is not JSON: {shown}")
-    text, stop, tokens = _read_anthropic(content) if provider == "Anthropic" else _read_openai(content)
+    is_anthropic = endpoint.model.provider == "Anthropic"
+    text, stop, tokens = _read_anthropic(content) if is_anthropic else _read_openai(content)
     if text is None:
         if stop == "complete":
             return ModelFailure(status, "the provider's answer has no text")
         text = ""
     if schema.way == "wrapped" and stop == "complete":
         text = _unwrapped(text)
-    return ModelAnswer(text, stop, tokens)
+    # Again, since JSON may write a character in several ways.
+    return ModelAnswer(_without_key(endpoint.key, text), stop, tokens)
 
 
 def _unwrapped(text: str) -> str:
@@ -287,7 +298,7 @@ def _count(usage: Json, names: tuple[str, ...], tokens: int) -> int:
     return tokens
 
 
-def _read_error(received: Received, body: bytes) -> ModelFailure:
+def _read_error(endpoint: Endpoint, received: Received, body: bytes) -> ModelFailure:
     """`{"error": {"message": …, "code": …, "details": {"error_code": …}}}`, or a text as `error` or `message`."""
     message: str | None = None
     code = ""
@@ -296,6 +307,8 @@ def _read_error(received: Received, body: bytes) -> ModelFailure:
             message, code = _read_details(value, message, code)
         elif key in ("error", "message") and value.kind == "string":
             message = value.value
+    if message is not None:
+        message = _without_key(endpoint.key, message)
     return ModelFailure(received.status, message, code, received.headers.get("retry-after", ""))
 
 
