@@ -255,6 +255,7 @@ def run(
     virtual_time: bool = True,
     host: MemoryHost | None = None,
     uses_model: bool = True,
+    audit_log: str | None = None,
 ) -> Result:
     library = load_library(runtime_library())
     program = Program(library, agents or [])
@@ -278,6 +279,7 @@ def run(
         virtual_time=virtual_time,
         test_model=MODEL_PATH if test_model is not None else None,
         report=REPORT_PATH,
+        audit_log=audit_log,
     )
     status = library.kv_run(byref(native), byref(table.table), byref(options))
     return Result(

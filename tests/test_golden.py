@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from conftest import ROOT
-from kavachc.conform import compare_result, golden_expectation, golden_program
+from kavachc.conform import compare_result, golden_expectation, golden_program, shown_audit
 from kavachc.diagnostics.diagnostic import CompileErrors
 from kavachc.diagnostics.render import render_all
 from kavachc.driver import Compilation
@@ -61,13 +61,15 @@ def _first_lines(text: str) -> str:
 
 def _run_everywhere(golden: Golden, compilation: Compilation, options: RunOptions, update: bool) -> None:
     wrong: list[str] = []
+    log: Result | None = None
     for engine in ENGINES:
         if skip_reason(engine) is not None:
             continue
         result = run_engine_often(engine, compilation, options, golden.run_count)
         if update and engine is ENGINES[0]:
             golden = _write(golden, _sections(golden, result))
-        wrong.extend(compare_result(engine, golden_expectation(golden), result, options))
+        log = log or result
+        wrong.extend(compare_result(engine, golden_expectation(golden).with_audit(log), result, options))
     assert not wrong, "".join(wrong)
 
 
@@ -79,6 +81,8 @@ def _sections(golden: Golden, result: Result) -> dict[str, str]:
         del sections["exit"]
     if "report" in golden.sections:
         sections["report"] = result.ledger
+    if "audit" in golden.sections:
+        sections["audit"] = shown_audit(result)
     return sections
 
 

@@ -72,6 +72,7 @@ class Seen:
     events: list[str] = field(default_factory=list)
     err: str = ""
     report: str = ""
+    audit: bytes = b""
 
 
 # ---- The scenario's program, for any host
@@ -112,8 +113,16 @@ def run_native(scenario: Scenario) -> Seen:
     def main(program: Program) -> Body:
         yield from scenario_main(program, scenario, seen.events)
 
-    result = run(main, agents=[scenario.agent], test_model=scenario.test_model, dry_run=scenario.dry_run)
-    seen.err, seen.report = result.err, result.report
+    with tempfile.TemporaryDirectory() as folder:
+        audit = Path(folder, "audit")
+        result = run(
+            main,
+            agents=[scenario.agent],
+            test_model=scenario.test_model,
+            dry_run=scenario.dry_run,
+            audit_log=str(audit),
+        )
+        seen.err, seen.report, seen.audit = result.err, result.report, audit.read_bytes()
     return seen
 
 
@@ -227,15 +236,20 @@ def run_model(scenario: Scenario) -> Seen:
     program = ModelProgram(agent)
     with tempfile.TemporaryDirectory() as folder:
         model_path, report_path = Path(folder, "model.json"), Path(folder, "report.txt")
+        audit_path = Path(folder, "audit")
         model_path.write_text(json.dumps(scenario.test_model))
         options = RunOptions(
-            dry_run=scenario.dry_run, virtual_time=True, test_model=str(model_path), report=str(report_path)
+            dry_run=scenario.dry_run,
+            virtual_time=True,
+            test_model=str(model_path),
+            report=str(report_path),
+            audit_log=str(audit_path),
         )
         main = SimpleNamespace(effects={typed_ast.Effect("Ai")})
         output = Output(lambda content: None, err.extend)
         program.host = ModelHost(cast(Any, SimpleNamespace(main=main, agents=[agent])), options, output)
         assert program.host.run(scenario_main(program, scenario, seen.events)) == 0
-        seen.err, seen.report = err.decode(), report_path.read_text()
+        seen.err, seen.report, seen.audit = err.decode(), report_path.read_text(), audit_path.read_bytes()
     return seen
 
 
@@ -245,6 +259,7 @@ def assert_agree(scenario: Scenario) -> Seen:
     assert native.events == model.events
     assert native.err == model.err
     assert native.report == model.report
+    assert native.audit == model.audit
     return native
 
 

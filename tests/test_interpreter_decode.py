@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from kavachc.interpreter.decode import Misfit, decode_answer, fitting_json, no_rules
-from kavachc.interpreter.replies import Dropped, ModelAnswer, ModelFailure
+from kavachc.interpreter.replies import Dropped, ModelAnswer, ModelFailure, Usage
 from kavachc.interpreter.samples import sample_of
 from kavachc.interpreter.scripted_model import ScriptError, read_script
 from kavachc.interpreter.show import show
@@ -147,10 +147,10 @@ def test_a_script_is_read_exactly() -> None:
         '"then": "fail", "capacity": [[0, 50], ["2s", 7]]}'
     )
     assert [reply.reply for reply in script.replies] == [
-        ModelAnswer('{"a":1.0,"b":"é\\n"}', "complete", 3),
+        ModelAnswer('{"a":1.0,"b":"é\\n"}', "complete", Usage(1, 2)),
         ModelFailure(429, "m", "c", "3"),
         Dropped(),
-        ModelAnswer("", "refusal", 70),
+        ModelAnswer("", "refusal", Usage(60, 10)),
     ]
     assert script.replies[1].times_left == 2
     assert script.replies[2].delay_ns == 50_000_000
@@ -166,7 +166,7 @@ def test_the_last_reply_repeats() -> None:
     script = read_script('{"replies": [{"text": "a"}, {"text": "b"}, {"text": "c", "when": "cat"}]}')
     taken = [script.next("x") for _ in range(4)]
     assert [reply and reply.reply for reply in taken] == [
-        ModelAnswer(text, "complete", 70) for text in ("a", "b", "b", "b")
+        ModelAnswer(text, "complete", Usage(60, 10)) for text in ("a", "b", "b", "b")
     ]
     assert read_script('{"replies": []}').next("x") is None
 

@@ -9,7 +9,7 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import click
 
@@ -55,6 +55,15 @@ def _run_options(command: Command) -> Command:
             envvar="KAVACH_STATE_FILE",
             help="Keep the windows of limits in FILE, across restarts and for several processes.",
         ),
+        click.option(
+            "--audit-prompts", is_flag=True, envvar="KAVACH_AUDIT_PROMPTS", help="The audit log holds prompts."
+        ),
+        click.option(
+            "--audit-log",
+            metavar="FILE",
+            envvar="KAVACH_AUDIT_LOG",
+            help="Append a line to FILE for each step of an ask and each limited call.",
+        ),
         click.option("--report", metavar="FILE", help="Write live blocks and the ledger to FILE at the end."),
         click.option(
             "--virtual-time", is_flag=True, help="Time passes only by sleeping; needs a test model or a dry run."
@@ -92,19 +101,13 @@ def check(output: DiagnosticOutput, file: str, verbose: bool) -> None:
 @click.pass_obj
 def run(
     output: DiagnosticOutput,
+    /,
     file: str,
-    dry_run: bool,
-    test_model: str | None,
-    virtual_time: bool,
-    report: str | None,
-    state_file: str | None,
-    arguments: tuple[str, ...],
     level: int,
+    **options: Any,
 ) -> None:
     """Compile FILE and run it in this process."""
-    _leave(
-        _checked(file, output).run(RunOptions(dry_run, virtual_time, test_model, report, state_file, arguments), level)
-    )
+    _leave(_checked(file, output).run(RunOptions(**options), level))
 
 
 @cli.command()
@@ -114,22 +117,14 @@ def run(
 @click.pass_obj
 def interp(
     output: DiagnosticOutput,
+    /,
     file: str,
-    dry_run: bool,
-    test_model: str | None,
-    virtual_time: bool,
-    report: str | None,
-    state_file: str | None,
-    arguments: tuple[str, ...],
     level: int,
     host: HostKind,
+    **options: Any,
 ) -> None:
     """Interpret FILE; `--host` chooses the plain-Python runtime or the native one. -O changes nothing here."""
-    _leave(
-        _checked(file, output).interpret(
-            RunOptions(dry_run, virtual_time, test_model, report, state_file, arguments), host
-        )
-    )
+    _leave(_checked(file, output).interpret(RunOptions(**options), host))
 
 
 @cli.command()
@@ -251,6 +246,30 @@ def mock_provider(file: str, port: int, tls: bool, log: str | None) -> None:
     from kavachc.mock.command import serve
 
     _leave(serve(file, port, tls=tls, log_path=log))
+
+
+@cli.command()
+@_file
+@click.option("--verify", is_flag=True, help="Only check that no line was changed, removed or moved.")
+@click.option("--holds", metavar="HASH", help="Check too that the line with this hash, seen before, is still there.")
+def audit(file: str, verify: bool, holds: str | None) -> None:
+    """Show the audit log FILE, or check it; exit status 1 when something is wrong with it."""
+    from kavachc.audit.reading import read_file, text_lines
+
+    contents = read_file(file)
+    problem = contents.problem
+    if problem is None and holds is not None and holds not in contents.hashes:
+        problem = f"no line has the hash {holds}: lines were removed at the end, or it is another log"
+    if not verify:
+        for line in text_lines(contents.events):
+            click.echo(line)
+    if problem is not None:
+        raise ToolError(f"audit log {file}: {problem}")
+    if verify:
+        last = f"; the last has the hash {contents.hashes[-1]}" if contents.hashes else ""
+        click.echo(f"{file}: sound: {len(contents.events)} lines{last}")
+        if contents.note is not None:
+            click.echo(f"note: {contents.note}")
 
 
 def _checked(file: str, output: DiagnosticOutput, *, may_be_tests: bool = False) -> Compilation:

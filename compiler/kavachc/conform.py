@@ -9,9 +9,10 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from kavachc.audit.reading import read, text_lines
 from kavachc.diagnostics.diagnostic import CompileErrors
 from kavachc.diagnostics.output import DiagnosticOutput
 from kavachc.diagnostics.render import render_all
@@ -34,6 +35,13 @@ class Expectation:
     stderr: str
     status: int
     ledger: str | None
+    # The audit log, once an engine has written it, and what `kavachc audit` shows of it.
+    audit: str | None = None
+    audit_shown: str | None = None
+
+    def with_audit(self, result: Result) -> Expectation:
+        """All engines write the same log as the first."""
+        return replace(self, audit=result.audit) if self.audit is None else self
 
 
 def conform_paths(paths: tuple[str, ...], options: RunOptions, output: DiagnosticOutput) -> int:
@@ -126,6 +134,7 @@ def golden_expectation(golden: Golden) -> Expectation:
         golden.sections.get("err", ""),
         int(golden.sections.get("exit", "0")),
         golden.sections.get("report"),
+        audit_shown=golden.sections.get("audit"),
     )
 
 
@@ -144,6 +153,7 @@ def _compare(
         result = run_engine_often(engine, compilation, options, runs)
         if expected is None:
             expected = Expectation(engine.name, result.stdout, result.stderr, result.status, result.ledger)
+        expected = expected.with_audit(result)
         wrong = compare_result(engine, expected, result, options)
         _print_row(engine.name, _summary(result) + ("" if not wrong else "   DIFFERS"))
         if wrong:
@@ -171,6 +181,10 @@ def _difference(expected: Expectation, result: Result, compare_times: bool) -> l
         if not compare_times:
             wanted, given = _TIMES.sub("", wanted), _TIMES.sub("", given)
         parts.append(("ledger", wanted, given))
+    if expected.audit is not None:
+        parts.append(("audit log", expected.audit, result.audit))
+    if expected.audit_shown is not None:
+        parts.append(("audit", expected.audit_shown, shown_audit(result)))
     lines: list[str] = []
     for name, wanted, given in parts:
         if wanted != given:
@@ -178,6 +192,13 @@ def _difference(expected: Expectation, result: Result, compare_times: bool) -> l
             lines.append(f"{name}:\n")
             lines.extend("  " + (line if line.endswith("\n") else line + "⏎\n") for line in list(diff)[2:])
     return lines
+
+
+def shown_audit(result: Result) -> str:
+    """What `kavachc audit` says of the log that an engine wrote."""
+    contents = read(result.audit.encode())
+    lines = [*text_lines(contents.events), *([] if contents.problem is None else [contents.problem])]
+    return "".join(f"{line}\n" for line in lines)
 
 
 def _summary(result: Result) -> str:

@@ -52,13 +52,15 @@ ENGINES = (
 class Result:
     """What one engine made of a program. `live_blocks` is None for the interpreter on its own host.
 
-    `status` is negative for a signal; `ledger` is the report without its first line (spec report)."""
+    `status` is negative for a signal; `ledger` is the report without its first line (spec report).
+    `audit` is the audit log, in virtual time."""
 
     stdout: str
     stderr: str
     status: int
     ledger: str
     live_blocks: int | None
+    audit: str = ""
 
 
 def emulator_for(target: str) -> list[str] | None:
@@ -82,14 +84,18 @@ def run_engine(
 ) -> Result:
     """Runs the program, checked already, on one engine; raises what the compiler raises."""
     with tempfile.TemporaryDirectory(prefix="kavachc-") as folder:
-        report = Path(folder) / "report"
+        report, audit = Path(folder) / "report", Path(folder) / "audit"
         reported = replace(options, report=str(report))
+        if options.virtual_time and options.audit_log is None:
+            reported = replace(reported, audit_log=str(audit))
         if engine.kind == "build":
             binary = Path(folder) / "program"
             compilation.build(str(binary), engine.target, engine.level)
             result = _run_binary(engine, binary, reported, time_limit_s)
         else:
             result = _run_forked(_action(engine, compilation, reported), time_limit_s)
+        if audit.exists():
+            result = replace(result, audit=audit.read_text(encoding="utf-8"))
         return _with_report(result, report)
 
 

@@ -2,7 +2,8 @@
 
     shows: 8.3.sum, 8.3.order          the spec rules that it shows
     options: virtual-time              dry-run, virtual-time (a [model] section implies test-model), state-file,
-                                       state-file:PATH for one that cannot be made
+                                       state-file:PATH for one that cannot be made,
+                                       audit-prompts, audit-log:PATH for one that cannot be made
     runs: 2                            run so often on one state file: what comes out one after another, status and
                                        report of the last
     arguments: a b                     the program's
@@ -13,11 +14,12 @@
     [model]                            the scripted model, if it asks
     [out]                              stdout, exactly
     a
-    [err] [exit] [errors] [warnings] [ir] [opt] [typed] [report]
+    [err] [exit] [errors] [warnings] [ir] [opt] [typed] [report] [audit]
 
 `[errors]` holds the first lines of the compiler's diagnostics instead of `[err]`, the whole text.
-`[warnings]` holds those of a program that is accepted; they are the compiler's, and no part of `[err]`. A section that
-is left out is not checked, except that `[err]` and `[exit]` default to nothing and 0 where `[out]` stands.
+`[warnings]` holds those of a program that is accepted; they are the compiler's, and no part of `[err]`.
+`[audit]` is what `kavachc audit` shows of the log that a run in virtual time writes. A section that is left out is not
+checked, except that `[err]` and `[exit]` default to nothing and 0 where `[out]` stands.
 """
 
 from __future__ import annotations
@@ -27,10 +29,10 @@ from pathlib import Path
 
 from kavachc.options import RunOptions
 
-SECTIONS = ("source", "model", "out", "err", "errors", "warnings", "exit", "ir", "opt", "typed", "report")
+SECTIONS = ("source", "model", "out", "err", "errors", "warnings", "exit", "ir", "opt", "typed", "report", "audit")
 STATE_FILE = "windows.state"
 HEADER_KEYS = ("shows", "options", "arguments", "runs", "functions", "note")
-OPTION_WORDS = ("dry-run", "virtual-time", "state-file")
+OPTION_WORDS = ("dry-run", "virtual-time", "state-file", "audit-prompts", "audit-log")
 FILE_SECTION = "[file "
 
 
@@ -68,6 +70,8 @@ class Golden:
             virtual_time="virtual-time" in self.option_words,
             test_model=model_path,
             state_file=self.state_file,
+            audit_log=self._path_option("audit-log"),
+            audit_prompts="audit-prompts" in self.option_words,
             arguments=tuple(self.header.get("arguments", "").split()),
         )
 
@@ -81,10 +85,14 @@ class Golden:
 
     @property
     def state_file(self) -> str | None:
+        path = self._path_option("state-file")
+        return STATE_FILE if path == "" else path
+
+    def _path_option(self, wanted: str) -> str | None:
         for word in self.option_words:
             name, _, path = word.partition(":")
-            if name == "state-file":
-                return path or STATE_FILE
+            if name == wanted:
+                return path
         return None
 
     @property
@@ -94,7 +102,7 @@ class Golden:
     @property
     def runs(self) -> bool:
         """Whether it says what running the program gives (and not only what a stage of the compiler gives)."""
-        return any(name in self.sections for name in ("out", "exit", "report"))
+        return any(name in self.sections for name in ("out", "exit", "report", "audit"))
 
     def text(self) -> str:
         """The golden as a file holds it."""

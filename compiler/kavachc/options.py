@@ -7,14 +7,16 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """`test_model`, `report` and `state_file` are paths, or None (docs/test-model.md, docs/spec.md,
-    docs/state-file.md)."""
+    """`test_model`, `report`, `state_file` and `audit_log` are paths, or None (docs/test-model.md,
+    docs/spec.md, docs/state-file.md, docs/audit-log.md)."""
 
     dry_run: bool = False
     virtual_time: bool = False
     test_model: str | None = None
     report: str | None = None
     state_file: str | None = None
+    audit_log: str | None = None
+    audit_prompts: bool = False
     arguments: tuple[str, ...] = ()
 
     def environment(self) -> dict[str, str]:
@@ -30,4 +32,8 @@ class RunOptions:
             variables["KAVACH_REPORT"] = self.report
         if self.state_file is not None:
             variables["KAVACH_STATE_FILE"] = self.state_file
+        if self.audit_log is not None:
+            variables["KAVACH_AUDIT_LOG"] = self.audit_log
+        if self.audit_prompts:
+            variables["KAVACH_AUDIT_PROMPTS"] = "1"
         return variables

@@ -258,6 +258,8 @@ typedef struct kv_options {
   kv_text_view state_file;                       /* the path of the state file (docs/state-file.md), bytes NULL for none */
   const kv_text_view *arguments;                 /* of the program; NULL: a standalone binary's own */
   int64_t argument_count;
+  kv_text_view audit_log;                        /* the path of the audit log (docs/audit-log.md), bytes NULL for none */
+  int32_t audit_prompts; int32_t reserved;       /* 1: it holds the prompts themselves */
 } kv_options;
 
 /* ---- The program: emitted by the compiler as `kv_program`; the standalone start code runs it ---- */

@@ -362,6 +362,9 @@ pub const Options = extern struct {
     state_file: TextView = .{},
     arguments: ?[*]const TextView = null,
     argument_count: i64 = 0,
+    audit_log: TextView = .{},
+    audit_prompts: i32 = 0,
+    reserved: i32 = 0,
 };
 
 pub const PartFn = *const fn (moment: i32) callconv(.c) void;
@@ -418,6 +421,6 @@ comptime {
     check(Header, 32, .{ .value = 16 });
     check(Exchange, 96, .{ .url = 16, .headers = 32, .header_count = 40, .body = 48, .connect_limit_ns = 64, .limit_ns = 72, .body_bytes_max = 80, .host = 88 });
     check(Host, 128, .{ .write = 8, .is_terminal = 16, .monotonic_ns = 24, .utc_ns = 32, .random = 40, .sleep = 48, .environment = 56, .read_file = 64, .write_file = 72, .exit = 80, .file = 88, .send = 96, .abort = 104, .wait = 112, .wake = 120 });
-    check(Options, 72, .{ .virtual_time = 4, .test_model = 8, .report = 24, .state_file = 40, .arguments = 56, .argument_count = 64 });
+    check(Options, 96, .{ .virtual_time = 4, .test_model = 8, .report = 24, .state_file = 40, .arguments = 56, .argument_count = 64, .audit_log = 72, .audit_prompts = 88, .reserved = 92 });
     check(Program, 56, .{ .@"resume" = 8, .call_depth = 16, .agents = 24, .agent_count = 32, .ledger_part = 40, .model_part = 48 });
 }

@@ -6,7 +6,8 @@ const std = @import("std");
 const abi = @import("abi.zig");
 const admission = @import("admission.zig");
 const allocator = @import("allocator.zig").runtime;
-const decode = @import("decode.zig");
+const audit = @import("audit.zig");
+const dry_run = @import("dry_run.zig");
 const gate = @import("gate.zig");
 const host = @import("host.zig");
 const http_transport = @import("http_transport.zig");
@@ -22,10 +23,10 @@ const show = @import("show.zig");
 const string = @import("string.zig");
 const text = @import("text.zig");
 const transport = @import("transport.zig");
-const value = @import("value.zig");
 const assert = std.debug.assert;
 
 const try_count_max = 3;
+const dropped_message = "connection dropped";
 
 /// About so many bytes of a prompt are one token.
 const prompt_bytes_per_token = 4;
@@ -37,6 +38,7 @@ const Progress = enum { waits, ended };
 
 const Ask = struct {
     task: *scheduler.Task,
+    audited: audit.Ask,
     model: *const abi.Model,
     expected: *const abi.Type,
     schema: *const abi.Schema,
@@ -48,6 +50,8 @@ const Ask = struct {
     /// For `recording`: what became of it.
     verdict: journal.Verdict = .again,
     gate: *gate.Gate,
+    /// For `at_the_gate`: since when.
+    queued_ns: i64 = 0,
     place: gate.Place = .{ .granted = placeGranted },
     request: transport.Request = undefined,
     /// For `before_send` and `dry_run`.
@@ -63,7 +67,7 @@ const Ask = struct {
     prompt_again: std.ArrayList(u8) = .empty,
     tries_made: u8 = 1,
     waits_made: u8 = 0,
-    tokens: i64 = 0,
+    usage: transport.Usage = .{},
     /// The neighbours in the list of those that wait at the limit.
     previous: ?*Ask = null,
     next: ?*Ask = null,
@@ -106,6 +110,7 @@ var client: Client = .{};
 pub export fn kv_model_part(moment: i32) callconv(.c) void {
     if (moment == abi.moment_start) return start();
     assert(moment == abi.moment_end);
+    audit.stop();
     if (client.transport == &http_transport.http) http_transport.close();
     scripted.unload();
     admission.stop();
@@ -125,6 +130,7 @@ fn start() void {
     }
     retry.reset();
     admission.start();
+    audit.start();
     client.gates = .init(host.program.?.agentSlice(), &default_model);
     client.waiters = memory.allocateSlice(WaiterList, host.program.?.agentSlice().len);
     for (client.waiters) |*list| list.* = .{};
@@ -135,20 +141,17 @@ fn start() void {
 pub export fn kv_ask(agent: i64, expected: *const abi.Type, schema: *const abi.Schema, prompt: *abi.String, out: *abi.Answer, self: abi.Coroutine) callconv(.c) bool {
     const program_agent: ?*const abi.Agent = if (agent < 0) null else &host.program.?.agentSlice()[@intCast(agent)];
     const model = if (program_agent) |each| &each.model else &default_model;
-    if (client.transport == &http_transport.http) {
-        if (whyNotSent(model)) |answer| {
-            out.* = answer;
-            return true;
-        }
-    }
-    if (beyondBudget(model, @intCast(prompt.length))) |message| {
-        out.* = .{ .kind = .failed, .status = 0, .text = message };
+    const audited: audit.Ask = .init(program_agent, model, prompt.slice());
+    if (whyNotAsked(model, prompt)) |answer| {
+        audited.ended(answer, .{});
+        out.* = answer;
         return true;
     }
     const has_limit = program_agent != null and program_agent.?.ai_limit >= 0;
     const ask: *Ask = @ptrCast(@alignCast(memory.allocateRaw(@sizeOf(Ask))));
     ask.* = .{
         .task = scheduler.current(),
+        .audited = audited,
         .model = model,
         .gate = client.gates.of(model),
         .expected = expected,
@@ -172,7 +175,15 @@ fn beyondBudget(model: *const abi.Model, prompt_length: u64) ?*abi.String {
     return string.create(std.fmt.bufPrint(&buffer, format, .{ tokens, model.context_budget }) catch unreachable);
 }
 
-/// Before anything else: what is missing for a request to a provider.
+/// Before anything else: what is missing for a request to a provider, and what makes the prompt too large.
+fn whyNotAsked(model: *const abi.Model, prompt: *const abi.String) ?abi.Answer {
+    if (client.transport == &http_transport.http) {
+        if (whyNotSent(model)) |answer| return answer;
+    }
+    const message = beyondBudget(model, @intCast(prompt.length)) orelse return null;
+    return .{ .kind = .failed, .status = 0, .text = message };
+}
+
 fn whyNotSent(model: *const abi.Model) ?abi.Answer {
     const variable = provider.keyVariable(model.provider);
     const key = host.environment(variable) orelse "";
@@ -215,6 +226,7 @@ fn callOff(task: *scheduler.Task) void {
     task.turn_hook = null;
     task.wait_context = null;
     ask.is_abandoned = true;
+    ask.audited.cancelled(ask.usage);
     destroy(ask);
 }
 
@@ -268,10 +280,11 @@ fn enter(ask: *Ask) Progress {
                 return .waits;
             },
             .wait => {
+                ask.audited.limited(.waits, null);
                 client.waiters[entrant.agent].append(ask);
                 return .waits;
             },
-            .denied => |reason| return end(ask, .denied, 0, reason),
+            .denied => |reason| return deny(ask, reason),
         }
     }
     return go(ask);
@@ -279,6 +292,7 @@ fn enter(ask: *Ask) Progress {
 
 /// The limit has let it through, and that is durable.
 fn go(ask: *Ask) Progress {
+    if (ask.entrant != null) ask.audited.limited(.allowed, null);
     if (!client.is_dry_run) {
         scheduler.addTimer(&ask.time_limit, scheduler.nowMonotonic() +| ask.model.timeout_ns);
         return send(ask);
@@ -322,8 +336,13 @@ fn takeVerdict(ask: *Ask) Progress {
     return switch (ask.verdict) {
         .recorded => go(ask),
         .again => enter(ask),
-        .refused => |reason| end(ask, .denied, 0, reason),
+        .refused => |reason| deny(ask, reason),
     };
+}
+
+fn deny(ask: *Ask, reason: *abi.String) Progress {
+    ask.audited.limited(.refused, reason.slice());
+    return end(ask, .denied, 0, reason);
 }
 
 /// One request, from the gate on.
@@ -331,6 +350,7 @@ fn send(ask: *Ask) Progress {
     if (ask.is_late) return endLate(ask);
     if (ask.gate.enter(&ask.place)) return startRequest(ask);
     ask.step = .at_the_gate;
+    ask.queued_ns = scheduler.nowMonotonic();
     return .waits;
 }
 
@@ -344,6 +364,8 @@ fn startRequest(ask: *Ask) Progress {
         ask.gate.leave(&ask.place);
         return endLate(ask);
     }
+    if (ask.step == .at_the_gate) ask.audited.passedGate(scheduler.nowMonotonic() - ask.queued_ns);
+    ask.audited.sends(ask.tries_made, ask.waits_made + 1);
     ask.gate.begin(&ask.place);
     ask.step = .sent;
     ask.request = .{
@@ -372,7 +394,8 @@ fn takeReply(ask: *Ask, reply: transport.Reply) Progress {
     ask.gate.end(&ask.place, retry.ending(reply));
     switch (reply) {
         .answer => |answer| {
-            ask.tokens +|= answer.tokens;
+            ask.usage.add(answer.usage);
+            ask.audited.answered(answer.usage);
             return switch (answer.stop) {
                 .complete => takeAnswer(ask, answer.text),
                 .refusal => end(ask, .failed, 200, concat("refused: ", answer.text)),
@@ -380,14 +403,20 @@ fn takeReply(ask: *Ask, reply: transport.Reply) Progress {
             };
         },
         .failure => |failure| {
+            const message = failureText(ask, failure);
+            ask.audited.failed(failure.status, message.slice());
             const retry_after_ns = retry.afterNs(failure.retry_after orelse "", scheduler.nowUtc());
-            if (retry.isBusy(failure) and ask.waits_made < retry.wait_count_max) return sendLater(ask, retry_after_ns);
+            if (retry.isBusy(failure) and ask.waits_made < retry.wait_count_max) {
+                string.release(message);
+                return sendLater(ask, retry_after_ns);
+            }
             if (retry_after_ns) |duration_ns| ask.retry_after = duration_ns +| 1;
-            return end(ask, .failed, failure.status, failureText(ask, failure));
+            return end(ask, .failed, failure.status, message);
         },
         .dropped => {
+            ask.audited.failed(0, dropped_message);
             if (ask.waits_made < retry.wait_count_max) return sendLater(ask, null);
-            return end(ask, .failed, 0, string.create("connection dropped"));
+            return end(ask, .failed, 0, string.create(dropped_message));
         },
     }
 }
@@ -402,6 +431,7 @@ fn failureText(ask: *const Ask, failure: transport.Failure) *abi.String {
 fn sendLater(ask: *Ask, retry_after_ns: ?i64) Progress {
     if (ask.is_late) return endLate(ask);
     const wait_ns = retry.waitNs(ask.waits_made, retry.nextRandom(), retry_after_ns orelse 0);
+    ask.audited.waits(wait_ns);
     ask.waits_made += 1;
     ask.step = .before_send;
     scheduler.addTimer(&ask.timer, scheduler.nowMonotonic() +| wait_ns);
@@ -429,25 +459,14 @@ fn answerDryRun(ask: *Ask) Progress {
     const sample = ask.schema.sample.optional() orelse {
         return end(ask, .failed, 0, string.create(ask.schema.problem.slice()));
     };
-    const made = memory.allocateRaw(@intCast(@max(1, ask.expected.size)));
-    defer memory.freeRaw(made);
-    decode.decode(ask.expected, sample, made);
-    defer value.release(ask.expected, made);
-
-    var line: abi.Text = .{};
-    defer text.drop(&line);
-    text.append(&line, "[dry run] ask(");
-    show.quoted(&line, ask.prompt.slice());
-    text.append(&line, ") -> ");
-    show.inside(&line, ask.expected, made);
-    text.append(&line, "\n");
-    host.writeStderr(line.slice());
+    dry_run.tell(ask.expected, ask.prompt.slice(), sample);
     return end(ask, .answered, 0, string.create(sample));
 }
 
 /// The text is the caller's from here on.
 fn end(ask: *Ask, kind: abi.AnswerKind, status: i64, answer: *abi.String) Progress {
     ask.out.* = .{ .kind = kind, .status = status, .text = answer, .retry_after = ask.retry_after };
+    ask.audited.ended(ask.out.*, ask.usage);
     destroy(ask);
     return .ended;
 }
@@ -456,7 +475,7 @@ fn destroy(ask: *Ask) void {
     scheduler.removeTimer(&ask.time_limit);
     if (ask.entrant) |*entrant| {
         if (entrant.is_under_way) {
-            entrant.leave(ask.tokens, ask.is_abandoned);
+            entrant.leave(ask.usage.total(), ask.is_abandoned);
             wakeWaiters(&client.waiters[entrant.agent]);
         }
     }

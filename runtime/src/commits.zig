@@ -2,6 +2,8 @@
 
 const std = @import("std");
 const abi = @import("abi.zig");
+const audit = @import("audit.zig");
+const host = @import("host.zig");
 const journal = @import("journal.zig");
 const ledger = @import("ledger.zig");
 const memory = @import("memory.zig");
@@ -27,6 +29,7 @@ pub fn commitCall(out: *abi.Answer, self: abi.Coroutine) bool {
     const check = ledger.ledger.check.?;
     const records = ledger.commit(0);
     if (!journal.journal.is_active or records.len == 0) {
+        audit.recordCall(check.agent, check.limit.target.slice(), null);
         out.* = recorded;
         return true;
     }
@@ -53,11 +56,18 @@ fn callOff(task: *scheduler.Task) void {
 
 fn turn(task: *scheduler.Task) bool {
     const made: *Commit = @ptrCast(@alignCast(task.wait_context.?));
-    if (task.cancelled) string.release(made.answer.text.?) else made.out.* = made.answer;
+    if (task.cancelled) string.release(made.answer.text.?) else tell(made);
     task.turn_hook = null;
     task.wait_context = null;
     memory.freeRaw(made);
     return true;
+}
+
+fn tell(made: *const Commit) void {
+    const agent = &host.program.?.agentSlice()[made.agent];
+    const reason = if (made.answer.kind == .denied) made.answer.text.?.slice() else null;
+    audit.recordCall(agent, agent.limitSlice()[made.limit].target.slice(), reason);
+    made.out.* = made.answer;
 }
 
 fn finish(context: *anyopaque, verdict: journal.Verdict) void {

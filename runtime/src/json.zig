@@ -318,7 +318,7 @@ fn copyString(cursor: *Cursor, list: *std.ArrayList(u8), allocator: Allocator) E
 }
 
 /// Appends WTF-8 text as a JSON string. Text with half of a surrogate pair, which is no UTF-8, comes out in ASCII.
-fn appendString(list: *std.ArrayList(u8), allocator: Allocator, text: []const u8) Allocator.Error!void {
+pub fn appendString(list: *std.ArrayList(u8), allocator: Allocator, text: []const u8) Allocator.Error!void {
     const is_utf8 = std.unicode.utf8ValidateSlice(text);
     try list.append(allocator, '"');
     var code_points = std.unicode.Wtf8View.initUnchecked(text).iterator();

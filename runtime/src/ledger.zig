@@ -6,6 +6,7 @@
 
 const std = @import("std");
 const abi = @import("abi.zig");
+const audit = @import("audit.zig");
 const allocator = @import("allocator.zig").runtime;
 const commits = @import("commits.zig");
 const format = @import("state_format.zig");
@@ -61,8 +62,14 @@ pub fn table() *windows.Table {
 // ---- The part's beginning and end
 
 pub export fn kv_ledger_part(moment: i32) callconv(.c) void {
-    if (moment == abi.moment_start) return start();
+    if (moment == abi.moment_start) {
+        start();
+        // Last, when nothing else can keep the program from starting.
+        if (host.program.?.model_part == null) audit.start();
+        return;
+    }
     assert(moment == abi.moment_end);
+    audit.stop();
     stop();
 }
 
@@ -254,6 +261,7 @@ pub fn isWithin(rule: *const abi.Rule, total: i128) bool {
 pub fn broken(rule: *const abi.Rule) bool {
     const check = &ledger.check.?;
     if (check.agent.mode == .enforce) return false;
+    audit.recordBroken(check.agent, check.limit.target.slice(), rule.text.slice());
     var line: abi.Text = .{};
     defer text.drop(&line);
     text.append(&line, "[observe] ");
@@ -477,5 +485,8 @@ pub export fn kv_limit_commit(out: *abi.Answer, self: abi.Coroutine) callconv(.c
 }
 
 pub export fn kv_limit_refuse(rule: i64) callconv(.c) *abi.String {
-    return refuse(@intCast(rule));
+    const check = ledger.check.?;
+    const reason = refuse(@intCast(rule));
+    audit.recordCall(check.agent, check.limit.target.slice(), reason.slice());
+    return reason;
 }

@@ -220,7 +220,7 @@ fn readAnswer(arena: Allocator, call: Call, status: i64, body: []const u8) Alloc
     };
     const bare = if (call.schema.way == .wrapped and parts.stop == .complete) unwrapped(arena, text) else text;
     // Again, since JSON may write a character in several ways.
-    return .{ .answer = .{ .text = try withoutKey(arena, call.key, bare), .stop = parts.stop, .tokens = parts.tokens } };
+    return .{ .answer = .{ .text = try withoutKey(arena, call.key, bare), .stop = parts.stop, .usage = parts.counted } };
 }
 
 fn notJson(arena: Allocator, status: i64, body: []const u8) Allocator.Error!transport.Reply {
@@ -284,7 +284,7 @@ const Parts = struct {
     cursor: *json.Cursor,
     text: ?[]const u8 = null,
     stop: transport.Stop = .complete,
-    tokens: i64 = 0,
+    counted: transport.Usage = .{},
     message: ?[]const u8 = null,
     error_code: []const u8 = "",
 
@@ -299,7 +299,7 @@ const Parts = struct {
                 const reason = try parts.string() orelse "";
                 parts.stop = if (eql(reason, "refusal")) .refusal else if (eql(reason, "max_tokens") or eql(reason, "model_context_window_exceeded")) .cut_off else .complete;
             } else if (eql(key, "usage")) {
-                try parts.usage(&.{ "input_tokens", "output_tokens", "cache_creation_input_tokens", "cache_read_input_tokens" });
+                try parts.usage(&.{ "input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens" }, "output_tokens");
             } else try parts.skip();
         }
     }
@@ -326,7 +326,7 @@ const Parts = struct {
                     if (index == 0) try parts.choice() else try parts.skip();
                 }
             } else if (eql(key, "usage")) {
-                try parts.usage(&.{ "prompt_tokens", "completion_tokens" });
+                try parts.usage(&.{"prompt_tokens"}, "completion_tokens");
             } else try parts.skip();
         }
     }
@@ -354,16 +354,18 @@ const Parts = struct {
         parts.text = text;
     }
 
-    /// Counts together the tokens under these names.
-    fn usage(parts: *Parts, names: []const []const u8) Reading!void {
+    /// Counts the tokens under these names.
+    fn usage(parts: *Parts, inputs: []const []const u8, output: []const u8) Reading!void {
         var object = try parts.open(.object) orelse return;
         while (try object.next()) |key| {
-            const is_count = for (names) |name| {
+            const is_input = for (inputs) |name| {
                 if (eql(key, name)) break true;
             } else false;
-            if (is_count and try parts.cursor.peekKind() == .number) {
+            const is_output = eql(key, output);
+            if ((is_input or is_output) and try parts.cursor.peekKind() == .number) {
                 const number = try parts.cursor.number();
-                parts.tokens +|= @max(0, std.fmt.parseInt(i64, number.text, 10) catch 0);
+                const count = @max(0, std.fmt.parseInt(i64, number.text, 10) catch 0);
+                parts.counted.add(if (is_input) .{ .input_tokens = count } else .{ .output_tokens = count });
             } else try parts.skip();
         }
     }

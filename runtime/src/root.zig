@@ -34,6 +34,7 @@ comptime {
 
 test {
     _ = @import("allocator.zig");
+    _ = @import("audit.zig");
     _ = @import("case_table.zig");
     _ = @import("futex.zig");
     _ = @import("gate.zig");

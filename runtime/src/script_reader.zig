@@ -269,7 +269,7 @@ const Reader = struct {
         return .{ .answer = .{
             .text = keys.answer orelse keys.text.?,
             .stop = keys.stop_reason orelse .complete,
-            .tokens = (keys.input_tokens orelse 60) +| (keys.output_tokens orelse 10),
+            .usage = .{ .input_tokens = keys.input_tokens orelse 60, .output_tokens = keys.output_tokens orelse 10 },
         } };
     }
 

@@ -60,7 +60,7 @@ test "replies in order, `when` first, then the last again" {
     try expectText(&script, "a", "{\"a\":1.0}");
     try expectText(&script, "a", "last");
     try expectText(&script, "a cat", "last");
-    try testing.expectEqual(@as(i64, 3), script.next("a").?.reply.answer.tokens);
+    try testing.expectEqual(@as(i64, 3), script.next("a").?.reply.answer.usage.total());
     try testing.expectEqual(@as(i64, 2 * std.time.ns_per_s), script.replies[1].delay_ns);
     try testing.expectEqual(@as(?u64, 50), script.capacityAt(2 * std.time.ns_per_s - 1));
     try testing.expectEqual(@as(?u64, 7), script.capacityAt(2 * std.time.ns_per_s));

@@ -88,6 +88,8 @@ fn runProgram() callconv(.c) noreturn {
         .test_model = pathOption("KAVACH_TEST_MODEL"),
         .report = pathOption("KAVACH_REPORT"),
         .state_file = pathOption("KAVACH_STATE_FILE"),
+        .audit_log = pathOption("KAVACH_AUDIT_LOG"),
+        .audit_prompts = @intFromBool(isSet("KAVACH_AUDIT_PROMPTS")),
     };
     const status = run.kv_run(&kv_program, &native.table, &options);
     std.debug.assert(status >= 0 and status <= 255);

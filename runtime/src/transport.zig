@@ -22,7 +22,22 @@ pub const Request = struct {
 
 pub const Stop = enum { complete, refusal, cut_off };
 
-pub const Answer = struct { text: []const u8, stop: Stop, tokens: i64 };
+/// The tokens that the provider counts.
+pub const Usage = struct {
+    input_tokens: i64 = 0,
+    output_tokens: i64 = 0,
+
+    pub fn total(usage: Usage) i64 {
+        return usage.input_tokens +| usage.output_tokens;
+    }
+
+    pub fn add(usage: *Usage, more: Usage) void {
+        usage.input_tokens +|= more.input_tokens;
+        usage.output_tokens +|= more.output_tokens;
+    }
+};
+
+pub const Answer = struct { text: []const u8, stop: Stop, usage: Usage };
 
 pub const Failure = struct {
     /// 0: there was no answer.

@@ -68,6 +68,8 @@ class LoadedProgram:
             test_model=options.test_model,
             report=options.report,
             state_file=options.state_file,
+            audit_log=options.audit_log,
+            audit_prompts=options.audit_prompts,
             arguments=options.arguments,
         )
         program = abi.Program.from_address(self.program_address)

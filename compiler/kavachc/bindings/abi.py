@@ -344,6 +344,9 @@ class Options(Structure):
         ("state_file", TextView),
         ("arguments", POINTER(TextView)),
         ("argument_count", c_int64),
+        ("audit_log", TextView),
+        ("audit_prompts", c_int32),
+        ("reserved", c_int32),
     )
 
 

@@ -44,6 +44,8 @@ class Kept:
         test_model: str | bytes | None = None,
         report: str | bytes | None = None,
         state_file: str | bytes | None = None,
+        audit_log: str | bytes | None = None,
+        audit_prompts: bool = False,
         arguments: Sequence[str] = (),
     ) -> abi.Options:
         paths = (self.text(test_model), self.text(report), self.text(state_file))
@@ -53,4 +55,7 @@ class Kept:
             *paths,
             self.table(abi.TextView, [self.text(item) for item in arguments]),
             len(arguments),
+            self.text(audit_log),
+            int(audit_prompts),
+            0,
         )

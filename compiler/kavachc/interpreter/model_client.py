@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TypeAlias
 
+from kavachc.audit.format import Field
 from kavachc.interpreter.arithmetic import INT_MAX
 from kavachc.interpreter.decode import Holds, Misfit, decode_answer, fitting_json
 from kavachc.interpreter.host import Answer
 from kavachc.interpreter.model_admission import TRIES, Admission, Entrant, largest_tokens
+from kavachc.interpreter.model_audit import AuditLog, usage_fields
 from kavachc.interpreter.model_gate import Gate
 from kavachc.interpreter.model_journal import Journal, Refused, Verdict
 from kavachc.interpreter.model_ledger import Ledger, Record
@@ -27,7 +29,7 @@ from kavachc.interpreter.model_retry import (
 from kavachc.interpreter.model_scheduler import Interrupted, Scheduler, Task
 from kavachc.interpreter.output import Output
 from kavachc.interpreter.provider import Endpoint, endpoint_of, failure_text
-from kavachc.interpreter.replies import Carrier, Dropped, ModelFailure, ModelReply
+from kavachc.interpreter.replies import Carrier, Dropped, ModelAnswer, ModelFailure, ModelReply, Usage
 from kavachc.interpreter.show import quote, show_duration, show_inside
 from kavachc.semantics.schema import Sample, Schema
 from kavachc.semantics.typed_ast import Agent, ModelSettings
@@ -35,6 +37,8 @@ from kavachc.semantics.types import Type
 
 PROMPT_BYTES_PER_TOKEN = 4
 DEFAULT_MODEL = ModelSettings()
+DROPPED_MESSAGE = "connection dropped"
+NO_USAGE = Usage()
 
 AskSteps: TypeAlias = Generator[None, None, Answer]
 
@@ -59,11 +63,14 @@ class ModelClient:
         output: Output,
         carrier: Carrier | None,
         journal: Journal | None = None,
+        audit: AuditLog | None = None,
     ) -> None:
         self._scheduler = scheduler
         self._journal = journal
         self._output = output
         self._carrier = carrier
+        self._audit = audit
+        self._asks_begun = 0
         self._admission = Admission(ledger, journal)
         self._gates: dict[tuple[str, str | None], Gate] = {}
         self._random: Callable[[], int] = SplitMix64() if scheduler.clock.is_virtual else host_random
@@ -71,14 +78,32 @@ class ModelClient:
     def ask(self, agent: Agent | None, wanted: Wanted, prompt: str) -> AskSteps:
         """One ask, from the check for a key to its end."""
         model = agent.model if agent else DEFAULT_MODEL
-        endpoint = endpoint_of(model, os.environ)
+        self._asks_begun += 1
+        ask = Ask(self._asks_begun, agent, model, endpoint_of(model, os.environ), wanted, prompt)
+        if self._audit is not None:
+            self._audit.record_ask(ask.number, agent.name if agent else None, model.name, prompt)
+        with self._scheduler.calling_off(partial(self._note_end, ask, "Cancelled")):
+            answer = yield from self._asked(ask)
+        says = answer.kind in ("NoKey", "Denied") or (answer.kind == "Failed" and answer.status != 200)
+        self._note_end(ask, answer.kind, answer.status, answer.text if says else None)
+        return answer
+
+    def _note(self, ask: Ask, event: str, **fields: Field) -> None:
+        if self._audit is not None:
+            self._audit.record(event, ask=ask.number, **fields)
+
+    def _note_end(self, ask: Ask, result: str, status: int = 0, message: str | None = None) -> None:
+        """What the model wrote is in no line: neither an answer, nor why it refuses one."""
+        self._note(ask, "end", result=result, status=status, message=message, **usage_fields(ask.usage))
+
+    def _asked(self, ask: Ask) -> AskSteps:
+        agent, model, endpoint, prompt = ask.agent, ask.model, ask.endpoint, ask.prompt
         obstacle = self._carrier.obstacle(endpoint) if self._carrier is not None else None
         if obstacle is not None:
             return obstacle
         tokens = -(-len(prompt.encode()) // PROMPT_BYTES_PER_TOKEN)
         if model.context_budget is not None and tokens > model.context_budget:
             return Answer("Failed", f"context budget: about {tokens} tokens, budget {model.context_budget}")
-        ask = Ask(model, endpoint, wanted, prompt)
         limit = next((limit for limit in agent.limits if limit.capability is None), None) if agent else None
         if agent is None or limit is None:
             return (yield from self._answered(ask))
@@ -86,20 +111,26 @@ class ModelClient:
         return (yield from self._limited(ask, ask.entrant))
 
     def _limited(self, ask: Ask, entrant: Entrant) -> AskSteps:
-        while (verdict := (yield from self._enter(entrant))) != "recorded":
+        while (verdict := (yield from self._enter(ask, entrant))) != "recorded":
             if isinstance(verdict, Refused):
+                self._note_limit(ask, entrant, "refused", verdict.reason)
                 return Answer("Denied", verdict.reason)
+        self._note_limit(ask, entrant, "allowed")
         with self._scheduler.calling_off(lambda: self._leave(entrant, is_abandoned=True)):
             answer = yield from self._answered(ask)
         self._leave(entrant, is_abandoned=ask.is_abandoned)
         return answer
 
-    def _enter(self, entrant: Entrant) -> Generator[None, None, Verdict]:
+    def _note_limit(self, ask: Ask, entrant: Entrant, decision: str, reason: str | None = None) -> None:
+        self._note(ask, "limit", agent=entrant.agent.name, decision=decision, reason=reason)
+
+    def _enter(self, ask: Ask, entrant: Entrant) -> Generator[None, None, Verdict]:
         """Once past the limit; with a state file, until that is durable."""
         found = self._admission.enter(entrant)
         if isinstance(found, Refused):
             return found
         if found == "wait":
+            self._note_limit(ask, entrant, "waits")
             waiting = self._admission.asks_of(entrant.agent).waiting
             task = self._scheduler.current
             waiting[task] = None
@@ -174,16 +205,16 @@ class ModelClient:
         """At most three tries for an answer that fits; each re-ask says what did not (spec 8.4.tries)."""
         note = ""
         answer = ""
-        for _ in range(TRIES):
+        for ask.tries in range(1, TRIES + 1):
             reply = yield from self._sends(carrier, ask, note)
             if isinstance(reply, Dropped):
-                return Answer("Failed", "connection dropped")
+                return Answer("Failed", DROPPED_MESSAGE)
             if isinstance(reply, ModelFailure):
                 after_ns = self._retry_after_ns(reply)
                 retry_after = 0 if after_ns is None else min(after_ns + 1, INT_MAX)
                 return Answer("Failed", failure_text(ask.endpoint, reply), reply.status, retry_after)
             if ask.entrant is not None:
-                ask.entrant.tokens += reply.tokens
+                ask.entrant.tokens = ask.usage.total
             answer = reply.text
             if reply.stop == "refusal":
                 return Answer("Failed", f"refused: {answer}", 200)
@@ -197,12 +228,15 @@ class ModelClient:
 
     def _sends(self, carrier: Carrier, ask: Ask, note: str) -> Generator[None, None, ModelReply]:
         """One try: sent again after a wait while the model is busy, at most six sends (spec 8.4.busy)."""
-        for wait_s in RETRY_WAITS_S:
+        for ask.sends, wait_s in enumerate(RETRY_WAITS_S, start=1):
             reply = yield from self._send(carrier, ask, note)
             if not is_busy(reply):
                 return reply
             ask.go_on()
-            yield from self._scheduler.sleep(wait_ns(wait_s, self._random(), self._retry_after_ns(reply)))
+            duration_ns = wait_ns(wait_s, self._random(), self._retry_after_ns(reply))
+            self._note(ask, "retry", wait=duration_ns)
+            yield from self._scheduler.sleep(duration_ns)
+        ask.sends += 1
         return (yield from self._send(carrier, ask, note))
 
     def _retry_after_ns(self, reply: ModelReply) -> int | None:
@@ -216,10 +250,13 @@ class ModelClient:
         gate = self._gate(ask.model)
         task = self._scheduler.current
         if not gate.enter(task):
+            queued_ns = self._scheduler.clock.monotonic_ns()
             yield from self._scheduler.pause(partial(gate.leave, task))
             if ask.is_late:
                 gate.leave(task)
             ask.go_on()
+            self._note(ask, "gate", waited=self._scheduler.clock.monotonic_ns() - queued_ns)
+        self._note(ask, "send", **{"try": ask.tries, "send": ask.sends})
         send = gate.begin()
 
         def abandon() -> None:
@@ -229,7 +266,18 @@ class ModelClient:
         with self._scheduler.calling_off(abandon):
             reply = yield from carrier.reply(ask.endpoint, ask.wanted.schema, ask.prompt, ask.prompt + note)
         gate.end(send, ending_of(reply))
+        self._note_reply(ask, reply)
         return reply
+
+    def _note_reply(self, ask: Ask, reply: ModelReply) -> None:
+        match reply:
+            case ModelAnswer(usage=usage):
+                ask.usage = ask.usage.plus(usage)
+                self._note(ask, "answer", model=ask.model.name, **usage_fields(usage))
+            case ModelFailure(status=status):
+                self._note(ask, "failure", status=status, message=failure_text(ask.endpoint, reply))
+            case Dropped():
+                self._note(ask, "failure", status=0, message=DROPPED_MESSAGE)
 
     def _gate(self, model: ModelSettings) -> Gate:
         endpoint = (model.provider, model.base_url)
@@ -240,14 +288,20 @@ class ModelClient:
 
 @dataclass(eq=False, slots=True)
 class Ask:
-    """One ask. `entrant` is None outside agents and without `limit Ai`. `is_late`: its time is up. `is_abandoned`: a
+    """One ask. `agent` is None outside agents, `entrant` without `limit Ai`. `usage` is that of all tries; `tries` and
+    `sends` count those begun, of the last try. `is_late`: its time is up. `is_abandoned`: a
     request was given up while it was under way, so that it may be billed."""
 
+    number: int
+    agent: Agent | None
     model: ModelSettings
     endpoint: Endpoint
     wanted: Wanted
     prompt: str
     entrant: Entrant | None = None
+    usage: Usage = NO_USAGE
+    tries: int = 0
+    sends: int = 0
     is_late: bool = False
     is_abandoned: bool = False
 

@@ -11,6 +11,7 @@ from kavachc.interpreter.clocks import Clock, RealClock, VirtualClock
 from kavachc.interpreter.decode import Holds, no_rules
 from kavachc.interpreter.host import Answer, Outcome, TaskBody
 from kavachc.interpreter.http_model import HttpCarrier
+from kavachc.interpreter.model_audit import AuditLog
 from kavachc.interpreter.model_client import ModelClient, Wanted
 from kavachc.interpreter.model_journal import Journal, Refused, Verdict
 from kavachc.interpreter.model_ledger import Ledger, Record
@@ -23,7 +24,7 @@ from kavachc.interpreter.show import show
 from kavachc.interpreter.signals import ProgramStops
 from kavachc.options import RunOptions
 from kavachc.semantics.schema import Sample, Schema
-from kavachc.semantics.typed_ast import Agent, Effect, Limit, Program
+from kavachc.semantics.typed_ast import Agent, Effect, Limit, Program, Rule
 from kavachc.semantics.types import ERROR, Type
 from kavachc.state.problem import StateProblem
 
@@ -76,9 +77,13 @@ class ModelHost:
         self._scheduler = Scheduler(clock, output.flush)
         self._http = HttpCarrier(self._scheduler)
         carrier = self._carrier(options, can_ask)
-        self._ledger = Ledger(program, clock.monotonic_ns, output.error_line)
+        self._ledger = Ledger(program, clock.monotonic_ns, output.error_line, self._record_broken)
         self._journal = self._open_journal(program, options, clock)
-        self._client = ModelClient(self._scheduler, self._ledger, output, carrier, self._journal)
+        self._audit: AuditLog | None = None
+        if options.audit_log is not None and (can_ask or any(agent.limits for agent in program.agents)):
+            # Last, when nothing else can keep the program from starting.
+            self._audit = AuditLog(options.audit_log, options, clock.utc_ns, output.error_line)
+        self._client = ModelClient(self._scheduler, self._ledger, output, carrier, self._journal, self._audit)
         self._limit: Limit | None = None
         self.holds: Holds = no_rules
 
@@ -147,14 +152,27 @@ class ModelHost:
     def limit_commit(self) -> Generator[None, None, str | None]:
         agent, limit, records = self._ledger.checked_agent, self._checked, self._ledger.commit()
         if self._journal is None or not records:
+            self._record_call(agent, limit, None)
             return None
         commit = Commit(self._scheduler, self._scheduler.current, self._journal, self._ledger, agent, limit)
         self._journal.submit(commit, records)
         yield from self._scheduler.pause(commit.call_off)
+        self._record_call(agent, limit, commit.refused)
         return commit.refused
 
     def limit_refuse(self, rule: int) -> str:
-        return self._ledger.refuse(self._checked.rules[rule])
+        agent, limit = self._ledger.checked_agent, self._checked
+        reason = self._ledger.refuse(limit.rules[rule])
+        self._record_call(agent, limit, reason)
+        return reason
+
+    def _record_call(self, agent: Agent, limit: Limit, reason: str | None) -> None:
+        if self._audit is not None:
+            self._audit.record_call(agent.name, limit.target, reason)
+
+    def _record_broken(self, agent: Agent, limit: Limit, rule: Rule) -> None:
+        if self._audit is not None:
+            self._audit.record("observed", agent=agent.name, target=limit.target, rule=rule.text)
 
     def ask(
         self, agent: Agent | None, wanted: Type, schema: Schema, sample: Sample, prompt: str
@@ -178,6 +196,8 @@ class ModelHost:
             status = 1
         if not self._write_report():
             status = 1
+        if self._audit is not None:
+            self._audit.close()
         if self._journal is not None:
             self._journal.stop()
         self._output.flush()

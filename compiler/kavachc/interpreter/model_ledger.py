@@ -36,12 +36,20 @@ class Check:
 
 
 class Ledger:
-    """`now` gives the monotonic time; `report_broken` takes the lines of Observe mode."""
+    """`now` gives the monotonic time; `report_broken` takes the lines of Observe mode, `record_broken` what
+    they tell of."""
 
-    def __init__(self, program: Program, now: Callable[[], int], report_broken: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        program: Program,
+        now: Callable[[], int],
+        report_broken: Callable[[str], None],
+        record_broken: Callable[[Agent, Limit, Rule], None] = lambda _agent, _limit, _rule: None,
+    ) -> None:
         self._program = program
         self._now = now
         self._report_broken = report_broken
+        self._record_broken = record_broken
         self._check: Check | None = None
         self._latest_ns = 0
         self.windows = Windows()
@@ -111,6 +119,7 @@ class Ledger:
         check = self._open
         if check.agent.settings.mode == "Enforce":
             return False
+        self._record_broken(check.agent, check.limit, rule)
         self._report_broken(f"[observe] {check.agent.name}: {check.limit.target}: limit broken: {rule.text}")
         return True
 

@@ -295,6 +295,8 @@ class NativeHost:
             test_model=self._options.test_model,
             report=self._options.report,
             state_file=self._options.state_file,
+            audit_log=self._options.audit_log,
+            audit_prompts=self._options.audit_prompts,
             arguments=self._options.arguments,
         )
         with closing(self._callbacks):

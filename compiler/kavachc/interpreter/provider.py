@@ -12,7 +12,7 @@ from kavachc.bindings.abi import ExchangeProblem
 from kavachc.bindings.exchange import HttpRequest
 from kavachc.interpreter.arithmetic import INT_MAX
 from kavachc.interpreter.json_text import Json, NotJson, read_json
-from kavachc.interpreter.replies import DROPPED, ModelAnswer, ModelFailure, ModelReply, Stop
+from kavachc.interpreter.replies import DROPPED, ModelAnswer, ModelFailure, ModelReply, Stop, Usage
 from kavachc.semantics.schema import WRAPPER, Schema
 from kavachc.semantics.typed_ast import ModelSettings
 
@@ -42,8 +42,7 @@ STOPS: dict[str, Stop] = {
 }
 ANTHROPIC_STOPS = ("refusal", "max_tokens", "model_context_window_exceeded")
 OPENAI_STOPS = ("content_filter", "length")
-ANTHROPIC_COUNTS = ("input_tokens", "output_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
-OPENAI_COUNTS = ("prompt_tokens", "completion_tokens")
+ANTHROPIC_INPUT = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,7 +226,7 @@ def _read_answer(endpoint: Endpoint, schema: Schema, status: int, body: bytes) -
         shown = body[: 4 * SHOWN_CHARACTERS_MAX].decode("utf-8", "replace")[:SHOWN_CHARACTERS_MAX]
         return ModelFailure(status, f"the provider's answer is not JSON: {shown}")
     is_anthropic = endpoint.model.provider == "Anthropic"
-    text, stop, tokens = _read_anthropic(content) if is_anthropic else _read_openai(content)
+    text, stop, usage = _read_anthropic(content) if is_anthropic else _read_openai(content)
     if text is None:
         if stop == "complete":
             return ModelFailure(status, "the provider's answer has no text")
@@ -235,7 +234,7 @@ def _read_answer(endpoint: Endpoint, schema: Schema, status: int, body: bytes) -
     if schema.way == "wrapped" and stop == "complete":
         text = _unwrapped(text)
     # Again, since JSON may write a character in several ways.
-    return ModelAnswer(_without_key(endpoint.key, text), stop, tokens)
+    return ModelAnswer(_without_key(endpoint.key, text), stop, usage)
 
 
 def _unwrapped(text: str) -> str:
@@ -247,10 +246,10 @@ def _unwrapped(text: str) -> str:
     return members[0][1].text if len(members) == 1 and members[0][0] == WRAPPER else text
 
 
-def _read_anthropic(content: Json) -> tuple[str | None, Stop, int]:
+def _read_anthropic(content: Json) -> tuple[str | None, Stop, Usage]:
     text: str | None = None
     stop: Stop = "complete"
-    tokens = 0
+    usage = Usage()
     for key, value in _members(content):
         if key == "content" and value.kind == "array":
             pieces = (piece for block in value.value for piece in _members(block))
@@ -258,21 +257,21 @@ def _read_anthropic(content: Json) -> tuple[str | None, Stop, int]:
         elif key == "stop_reason":
             stop = STOPS[value.value] if value.kind == "string" and value.value in ANTHROPIC_STOPS else "complete"
         elif key == "usage":
-            tokens = _count(value, ANTHROPIC_COUNTS, tokens)
-    return text, stop, tokens
+            usage = usage.plus(Usage(_count(value, ANTHROPIC_INPUT), _count(value, ("output_tokens",))))
+    return text, stop, usage
 
 
-def _read_openai(content: Json) -> tuple[str | None, Stop, int]:
+def _read_openai(content: Json) -> tuple[str | None, Stop, Usage]:
     text: str | None = None
     stop: Stop = "complete"
-    tokens = 0
+    usage = Usage()
     for key, value in _members(content):
         if key == "choices" and value.kind == "array":
             if value.value:
                 text, stop = _read_choice(value.value[0], text, stop)
         elif key == "usage":
-            tokens = _count(value, OPENAI_COUNTS, tokens)
-    return text, stop, tokens
+            usage = usage.plus(Usage(_count(value, ("prompt_tokens",)), _count(value, ("completion_tokens",))))
+    return text, stop, usage
 
 
 def _read_choice(choice: Json, text: str | None, stop: Stop) -> tuple[str | None, Stop]:
@@ -289,8 +288,9 @@ def _read_choice(choice: Json, text: str | None, stop: Stop) -> tuple[str | None
     return (text, stop) if refusal is None else (refusal, "refusal")
 
 
-def _count(usage: Json, names: tuple[str, ...], tokens: int) -> int:
-    """`tokens` and those under these names; what is no whole number, or below 0, is none."""
+def _count(usage: Json, names: tuple[str, ...]) -> int:
+    """The tokens under these names; what is no whole number, or below 0, is none."""
+    tokens = 0
     for name, value in _members(usage):
         if name in names and value.kind == "number" and re.fullmatch("[0-9]{1,19}", value.text):
             count = int(value.text)

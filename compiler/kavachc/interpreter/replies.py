@@ -6,6 +6,8 @@ from collections.abc import Generator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
+from kavachc.interpreter.arithmetic import INT_MAX
+
 if TYPE_CHECKING:
     from kavachc.interpreter.host import Answer
     from kavachc.interpreter.provider import Endpoint
@@ -15,10 +17,27 @@ Stop = Literal["complete", "refusal", "cut_off"]
 
 
 @dataclass(frozen=True, slots=True)
+class Usage:
+    """The tokens that the provider counts, in and out."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+    @property
+    def total(self) -> int:
+        return min(self.input_tokens + self.output_tokens, INT_MAX)
+
+    def plus(self, other: Usage) -> Usage:
+        return Usage(
+            min(self.input_tokens + other.input_tokens, INT_MAX), min(self.output_tokens + other.output_tokens, INT_MAX)
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class ModelAnswer:
     text: str
     stop: Stop
-    tokens: int
+    usage: Usage
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from typing import Any, Literal
 from kavachc.interpreter.arithmetic import INT_MAX
 from kavachc.interpreter.decode import whole_number
 from kavachc.interpreter.json_text import DEPTH_MAX, Json, NotJson, read_json
-from kavachc.interpreter.replies import DROPPED, ModelAnswer, ModelFailure, ModelReply, Stop
+from kavachc.interpreter.replies import DROPPED, ModelAnswer, ModelFailure, ModelReply, Stop, Usage
 from kavachc.interpreter.show import DURATION_UNITS
 
 # A file of this size or more, such as one without an end (`/dev/zero`), cannot be read.
@@ -165,8 +165,8 @@ def _model_reply(keys: dict[str, Any], kind: str, wire: WireDetails) -> ModelRep
         return ModelFailure(
             status, keys.get("message"), keys.get("error_code", ""), dict(wire.headers).get("retry-after", "")
         )
-    tokens = min(wire.input_tokens + wire.output_tokens, INT_MAX)
-    return ModelAnswer(keys[kind], STOP_REASONS[wire.stop_reason], tokens)
+    usage = Usage(wire.input_tokens, wire.output_tokens)
+    return ModelAnswer(keys[kind], STOP_REASONS[wire.stop_reason], usage)
 
 
 def _whole_number(least: int, most: int) -> Callable[[Json, str], int]:
