@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -15,11 +17,14 @@ EXAMPLES = {
     "calculator": RunOptions(),
     "csv_report": RunOptions(),
     "digest": RunOptions(virtual_time=True),
+    "fallback": RunOptions(virtual_time=True, test_model="examples/fallback.model.json"),
+    "invoice": RunOptions(test_model="examples/invoice.model.json"),
     "jobs": RunOptions(virtual_time=True),
     "limit": RunOptions(),
     "moderation": RunOptions(test_model="examples/moderation.model.json"),
     "refund_desk": RunOptions(),
     "review": RunOptions(dry_run=True),
+    "stock": RunOptions(),
     "triage": RunOptions(virtual_time=True, test_model="examples/triage.model.json"),
     "writers": RunOptions(test_model="examples/writers.model.json"),
 }
@@ -48,3 +53,9 @@ def test_example(name: str, engine: Engine, monkeypatch: pytest.MonkeyPatch) -> 
     options = EXAMPLES[name]
     result = run_engine(engine, Compilation(f"examples/{name}.kav"), options)
     assert compare_result(engine, expected, result, options) == []
+
+
+def test_the_tests_of_the_examples_pass() -> None:
+    command = [sys.executable, "-c", "from kavachc.cli import main; main()", "test", str(ROOT / "examples")]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "3 passed, 0 failed"), done.stderr
