@@ -65,7 +65,7 @@ fn read(arena: *std.heap.ArenaAllocator, model: *const abi.Model, schema: *const
 fn expectAnswer(text: []const u8, stop: transport.Stop, tokens: i64, reply: transport.Reply) !void {
     try testing.expectEqualStrings(text, reply.answer.text);
     try testing.expectEqual(stop, reply.answer.stop);
-    try testing.expectEqual(tokens, reply.answer.tokens);
+    try testing.expectEqual(tokens, reply.answer.usage.total());
 }
 
 test "what an answer means" {
