@@ -96,7 +96,7 @@ def test_when_times_drop_and_the_end_of_the_script() -> None:
     ("path", "content", "headers", "status", "message"),
     [
         ("/v1/complete", None, {}, 404, "Not Found: /v1/complete; there are /v1/messages and /v1/chat/completions"),
-        (ANTHROPIC, None, {"x-api-key": ""}, 401, "x-api-key header is required"),
+        (ANTHROPIC, None, {"x-api-key": "", "authorization": ""}, 401, "x-api-key header is required"),
         (OPENAI, None, {"authorization": ""}, 401, "authorization header is required"),
         (ANTHROPIC, {"max_tokens": 1}, {}, 400, "model: Field required"),
         (ANTHROPIC, {"model": "m", "max_tokens": True}, {}, 400, "max_tokens: Input should be a valid integer"),
@@ -212,6 +212,21 @@ def test_the_command_ends_when_told_and_says_how_much_it_served(tmp_path: Path) 
     assert (running.returncode, out, err) == (0, "1 request\n", "")
     log = (tmp_path / "log").read_text(encoding="utf-8")
     assert '"prompt": "a ü"' in log and marker not in log
+
+
+def test_what_cannot_be_written_ends_no_answer(tmp_path: Path) -> None:
+    write_script(tmp_path, {"replies": []})
+    with command("model.json", "--log", "/dev/full", cwd=tmp_path) as (running, url):
+        for prompt in ("a", "\udc00"):
+            body = json.dumps(question(prompt))
+            assert httpx.post(url + ANTHROPIC, content=body, headers=HEADERS, trust_env=False).status_code == 400
+        running.send_signal(signal.SIGTERM)
+        out, err = running.communicate(timeout=TIMEOUT_S)
+    assert (running.returncode, out) == (1, "2 requests\n")
+    assert err == (
+        'error: the test model has no reply left for the prompt: "a"\n'
+        "error: cannot write the log: No space left on device\n"
+    )
 
 
 def test_ctrl_c_ends_the_command_silently(tmp_path: Path) -> None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import re
+import resource
 import signal
 import ssl
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TextIO
@@ -28,6 +30,8 @@ FRAMING_HEADERS = ("content-length", "transfer-encoding", "connection", "upgrade
 def serve(path: str, port: int, *, tls: bool, log_path: str | None) -> int:
     """Plays the script at `path`; the exit status when it was told to stop."""
     script = read_sendable(path)
+    _, files_max = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (files_max, files_max))
     with _log_file(log_path) as log:
         provider = MockProvider(script, log)
         try:
@@ -39,7 +43,10 @@ def serve(path: str, port: int, *, tls: bool, log_path: str | None) -> int:
 
 async def _serve(provider: MockProvider, port: int, tls: bool) -> None:
     told_to_stop = asyncio.Event()
-    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, told_to_stop.set)
+    loop = asyncio.get_running_loop()
+    loop.add_signal_handler(signal.SIGTERM, told_to_stop.set)
+    # Such as too many connections for the system.
+    loop.set_exception_handler(lambda _, context: print(f"error: {context['message']}", file=sys.stderr))
     try:
         server = await start_server(provider, port, server_context("localhost") if tls else None)
     except OSError as problem:
@@ -83,5 +90,5 @@ def _log_file(path: str | None) -> Iterator[TextIO | None]:
         file = open(path, "w", encoding="utf-8")  # noqa: SIM115
     except OSError as problem:
         raise ToolError(f"cannot write {path}: {problem.strerror}") from None
-    with file:
+    with contextlib.suppress(OSError), file:  # What it did not take was said before.
         yield file

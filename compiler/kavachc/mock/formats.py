@@ -6,11 +6,14 @@ Written from the providers' documentation and not from `interpreter/provider.py`
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from kavachc.mock.schema_rules import anthropic_problem, openai_problem
+
+HALF_OF_A_PAIR = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +71,18 @@ def _content(body: bytes) -> dict[str, Any]:
         raise Refused(400, "The request body is not valid JSON") from None
     if not isinstance(content, dict):
         raise Refused(400, "The request body is not a JSON object")
+    # Only an escape can bring half of a surrogate pair, which nothing could write on.
+    if HALF_OF_A_PAIR.search(body) and not _is_text(json.dumps(content, ensure_ascii=False)):
+        raise Refused(400, "The request body is not valid JSON: half of a surrogate pair")
     return content
+
+
+def _is_text(content: str) -> bool:
+    try:
+        content.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _field(content: Mapping[str, Any], name: str, wanted: type, place: str = "") -> Any:

@@ -108,8 +108,12 @@ class MockProvider:
             ended_ms=self._ms(time.monotonic_ns()),
             under_way_after=len(self._under_way),
         )
-        self._log.write(json.dumps(turn.log, ensure_ascii=False) + "\n")
-        self._log.flush()
+        try:
+            self._log.write(json.dumps(turn.log, ensure_ascii=False) + "\n")
+            self._log.flush()
+        except OSError as problem:
+            print(f"error: cannot write the log: {problem.strerror}", file=sys.stderr)
+            self._log = None
 
     def error_reply(self, status: int, message: str) -> WireReply:
         """For what is no request of HTTP at all."""
