@@ -11,14 +11,24 @@ from kavachc.semantics.builtins import BUILTINS, Builtin
 from kavachc.semantics.checker import load_prelude
 from kavachc.semantics.declarations import declare
 from kavachc.semantics.library import library_rows
-from kavachc.semantics.types import ArrayType, MapType, OptionalType, PrimitiveType, Type, variables
+from kavachc.semantics.types import (
+    NEVER,
+    ArrayType,
+    MapType,
+    OptionalType,
+    PrimitiveType,
+    Type,
+    substitute,
+    variables,
+)
 from kavachc.syntax.program_files import ProgramFiles
 
 _HEAD = """\
 # The library
 
 Made from `builtins.py` and `library.kav` in `compiler/kavachc/semantics/` by `python -m kavachc.library_page >
-docs/library.md`. The rules that are not told in a line are in chapter 10 of `spec.md`.
+docs/library.md`. The rules that are not told in a line are in chapter 10 of `spec.md`. Functions that are given may
+fail; then so does the call, with their error.
 """
 _FUNCTIONS = "Functions"
 
@@ -35,11 +45,11 @@ def written_in_kavach() -> Iterator[Builtin]:
     """A row for each method of `library.kav`."""
     world = declare(load_prelude(), ProgramFiles(), DiagnosticBag())
     for function, documentation in library_rows(world):
-        owner, *parameters = [(item.name, item.type) for item in function.parameters]
+        cannot_fail = {item: NEVER for item in function.type_parameters if "Error" in item.bounds}
+        owner, *parameters = [(item.name, substitute(item.type, cannot_fail)) for item in function.parameters]
+        error = None if function.error in cannot_fail else function.error
         name = function.name.partition(".")[2]
-        yield Builtin(
-            function.name, name, owner[1], tuple(parameters), function.result, documentation, error=function.error
-        )
+        yield Builtin(function.name, name, owner[1], tuple(parameters), function.result, documentation, error=error)
 
 
 def _section(owner: Type | str | None) -> str:

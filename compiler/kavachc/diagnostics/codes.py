@@ -116,7 +116,11 @@ MUT_VALUE = Code(
     "`{name}` changes its argument, so it cannot be a value",
     "write a function that takes the value and gives the new one back",
 )
-METHOD_NOT_CALLED = Code("K0219", "`{name}` is a method of `{type}`, not a field", "call it: `.{name}(…)`")
+METHOD_NOT_CALLED = Code(
+    "K0219",
+    "`{name}` is a method of `{type}`, not a field",
+    "call it: `.{name}(…)`; where a function is wanted, wrap it: `fn(…) => ….{name}(…)`",
+)
 
 # K03xx: types.
 

@@ -116,7 +116,7 @@ def _value(
     depth = state.depth_of(node.shape.is_recursive)
     result = state.build.emit("call.value", *operands, attributes=(depth,))
     state.release_to(mark)
-    return settle(state, result, node.shape.may_wait, fails)
+    return settle(state, result, state.program.value_waits(operands[0]), fails)
 
 
 def _capability(

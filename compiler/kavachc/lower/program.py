@@ -7,7 +7,7 @@ from collections.abc import Callable
 from kavachc.ir import module as ir
 from kavachc.ir.builder import FunctionBuilder
 from kavachc.ir.module import Location, Module, Value
-from kavachc.ir.types import ERROR, INT, NOTHING, Address, IrType, Named
+from kavachc.ir.types import ERROR, INT, NOTHING, Address, FunctionValue, IrType, Named
 from kavachc.lower import agents, calls, closures, control, expressions, names, rules, spawns, statements
 from kavachc.lower.function import FunctionLowering, Lowerings, Way
 from kavachc.lower.settle import as_error
@@ -45,7 +45,9 @@ class ProgramLowering:
 
     def run(self) -> Module:
         self.module.waiting_shapes.update(
-            (shape.parameter_count, shape.can_fail) for shape in self.source.shapes if shape.may_wait
+            (shape.parameter_count, shape.can_fail)
+            for shape in self.source.shapes
+            if shape.may_wait and shape.can_fail is not None
         )
         add_type_tables(self.source, self.module, self._check_of)
         self._applications.add_new()
@@ -102,6 +104,11 @@ class ProgramLowering:
             self._spawn_thunks[shape] = name
             spawns.lower_thunk(self, name, call, operands)
         return name
+
+    def value_waits(self, function: Value) -> bool:
+        """Whether calls of this function value may wait."""
+        assert isinstance(function.type, FunctionValue)
+        return function.type.shape in self.module.waiting_shapes
 
     def next_closure(self) -> int:
         """The number of one more closure."""

@@ -9,7 +9,14 @@ from kavachc.diagnostics import codes
 from kavachc.diagnostics.codes import Code
 from kavachc.diagnostics.diagnostic import Label
 from kavachc.semantics import typed_ast as typed
-from kavachc.semantics.conversions import bound_help, convertible, is_partly_unknown, same_type, why_not_shown
+from kavachc.semantics.conversions import (
+    bound_help,
+    convertible,
+    is_partly_unknown,
+    may_become_fallible,
+    same_type,
+    why_not_shown,
+)
 from kavachc.semantics.habits import help_for_mismatch
 from kavachc.semantics.scope import Scope
 from kavachc.semantics.type_names import resolve_type, variables_by_name
@@ -21,6 +28,7 @@ from kavachc.semantics.types import (
     NOTHING,
     UNKNOWN,
     CapabilityType,
+    FunctionType,
     OptionalType,
     PrimitiveType,
     RecordType,
@@ -29,7 +37,7 @@ from kavachc.semantics.types import (
     TypeVariable,
 )
 from kavachc.semantics.wording import a, single_spaced
-from kavachc.semantics.world import Facts, World
+from kavachc.semantics.world import Edge, Facts, World
 from kavachc.source import Span
 from kavachc.syntax import ast
 
@@ -168,6 +176,8 @@ class Body:
             return typed.ToError(value.span, ERROR, value)
         if isinstance(wanted, CapabilityType) and isinstance(found, RecordType) and wanted in found.capabilities:
             return typed.ToCapability(value.span, wanted, value, wanted)
+        if isinstance(wanted, FunctionType) and may_become_fallible(found, wanted):
+            return self.as_fallible(value, wanted)
         if found is NOTHING and isinstance(value, typed.If) and value.otherwise is None:
             return self.report(codes.IF_WITHOUT_ELSE, value.span, type=wanted)
         if found is NOTHING:
@@ -175,6 +185,27 @@ class Body:
         return self.report(
             codes.TYPE_MISMATCH, value.span, help=_mismatch_help(value, wanted), wanted=wanted, found=found
         )
+
+    def as_fallible(self, value: typed.Expr, wanted: FunctionType) -> typed.Expr:
+        """A closure around a function that cannot fail, of a type that can."""
+        assert isinstance(value.type, FunctionType)
+        span = value.span
+        held = typed.Local("function", value.type, False, span)
+        parameters = tuple([typed.Local("argument", item, False, span) for item in wanted.parameters])
+        shape = self.world.shape(len(parameters), None)
+        arguments = tuple([typed.LocalGet(span, item.type, item) for item in parameters])
+        call = typed.CallValue(span, wanted.result, typed.LocalGet(span, held.type, held), shape, arguments)
+        if wanted.result is NOTHING:
+            block = typed.Block(span, NOTHING, (typed.ExpressionStatement(span, call),), None)
+        else:
+            block = typed.Block(span, wanted.result, (), call)
+        function = typed.Function("closure", parameters, wanted.result, wanted.error, span, captures=(held,))
+        function.type_parameters, function.body = self.variables(), block
+        edge = Edge(shape, span, carries_effects=False, runs_now=True)
+        self.world.facts[function] = Facts(edges=[edge])
+        self.world.closures.append(function)
+        self.world.note_value(self.facts, function, span)
+        return typed.Closure(span, wanted, function, (value,))
 
     def declare(self, name: ast.Identifier, type_: Type, mutable: bool, fixed_because: str = "") -> typed.Local:
         """A new name in the innermost block; `_` is never known by name."""

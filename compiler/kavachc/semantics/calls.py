@@ -43,6 +43,7 @@ from kavachc.semantics.types import (
     SumType,
     Type,
     TypeVariable,
+    error_or_none,
 )
 from kavachc.semantics.wording import a, near_miss, single_spaced
 from kavachc.semantics.world import PRIMITIVES, Edge, GenericCall, Use
@@ -304,7 +305,7 @@ def _call_function(
     type_arguments = inference.finish(body)
     body.facts.calls_of_generics.append(GenericCall(function, type_arguments, node.span))
     call = typed.CallFunction(node.span, inference.of(function.result), function, arguments, type_arguments)
-    error = None if function.error is None else inference.of(function.error)
+    error = None if function.error is None else error_or_none(inference.of(function.error))
     return Checked(call, name, error, found.before, edge)
 
 
@@ -325,7 +326,8 @@ def _guarded(body: Body, node: ast.Call, parameter: str, value: typed.Expr) -> t
 def _start_inference(body: Body, node: ast.Call, function: typed.Function, receiver: typed.Expr | None) -> Inference:
     """What a call of a generic function says at once: by its receiver, and by the type arguments that are written."""
     name = function.name.rpartition(".")[2]
-    own = own_type_parameters(function)
+    # What stands for an error is always found.
+    own = tuple([item for item in own_type_parameters(function) if "Error" not in item.bounds])
     before = "" if receiver is None else "…."
     inside = "…" if len(function.parameters) > (receiver is not None) else ""
     example = f"{before}{name}<{', '.join('…' for _ in own)}>({inside})"
@@ -351,7 +353,7 @@ def _call_value(body: Body, node: ast.Call, target: typed.Expr, type_: FunctionT
     numbered = [(f"argument {number}", item) for number, item in enumerate(type_.parameters, start=1)]
     found = _check_parameters(body, node, name, numbered, target, takes_names=False)
     assert found.receiver is not None
-    shape = body.world.shape(len(type_.parameters), type_.error is not None)
+    shape = body.world.shape(len(type_.parameters), type_.error)
     call = typed.CallValue(node.span, type_.result, found.receiver, shape, found.values)
     edge = Edge(shape, node.span, carries_effects=False, runs_now=True)
     return Checked(call, name, type_.error, found.before, edge)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from kavachc.diagnostics import codes
 from kavachc.diagnostics.diagnostic import Label
 from kavachc.semantics import typed_ast as typed
 from kavachc.semantics.body import DROPPED, Body, drop
 from kavachc.semantics.conversions import is_partly_unknown
-from kavachc.semantics.names import note_value
 from kavachc.semantics.scope import Scope
 from kavachc.semantics.statements import check_function_body
-from kavachc.semantics.types import NEVER, NOTHING, UNKNOWN, FunctionType, OptionalType, Type
+from kavachc.semantics.types import INFERRED, NEVER, NOTHING, UNKNOWN, FunctionType, OptionalType, Type
 from kavachc.semantics.wording import counted
 from kavachc.semantics.world import Facts
 from kavachc.syntax import ast
@@ -39,19 +40,23 @@ def check_closure(body: Body, node: ast.Closure, wanted: Type | None) -> typed.E
         function.body = check_function_body(inner, node.body)
     if function.result is UNKNOWN:
         function.result = NOTHING if function.body.type is NEVER else function.body.type
+    if function.error is INFERRED:
+        function.error = None
     captured = inner.captured.values()
     function.captures = tuple([item.local for item in captured])
     body.world.closures.append(function)
-    note_value(body, function, node.span)
+    body.world.note_value(body.facts, function, node.span)
     type_ = FunctionType(tuple([item.type for item in parameters]), function.result, function.error)
     return typed.Closure(node.span, type_, function, tuple([item.value for item in captured]))
 
 
 def _without_result(wanted: FunctionType) -> FunctionType | str:
     """`fn(Int) -> …`, where the closure's body is to say the result."""
-    if wanted.result is not UNKNOWN or any(map(is_partly_unknown, wanted.parameters)):
+    if any(map(is_partly_unknown, wanted.parameters)):
         return wanted
-    return f"fn({', '.join(map(str, wanted.parameters))}) -> …"
+    if wanted.result is UNKNOWN:
+        return f"fn({', '.join(map(str, wanted.parameters))}) -> …"
+    return replace(wanted, error=None) if wanted.error is INFERRED else wanted
 
 
 def _parameter(body: Body, node: ast.Closure, index: int, known: FunctionType | None) -> typed.Local:

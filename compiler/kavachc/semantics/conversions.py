@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kavachc.semantics.holding import held
 from kavachc.semantics.types import (
@@ -72,7 +72,16 @@ def convertible(found: Type, wanted: Type) -> bool:
         return convertible(found, wanted.element)
     if wanted is ERROR:
         return isinstance(found, RecordType | SumType)
+    if may_become_fallible(found, wanted):
+        return True
     return isinstance(wanted, CapabilityType) and isinstance(found, RecordType) and wanted in found.capabilities
+
+
+def may_become_fallible(found: Type, wanted: Type) -> bool:
+    """Whether `found` is of functions that cannot fail, and `wanted` is the same for such that can."""
+    if not isinstance(found, FunctionType) or not isinstance(wanted, FunctionType):
+        return False
+    return found.error is None and wanted.error is not None and same_type(found, replace(wanted, error=None))
 
 
 def find_inside(type_: Type, is_wanted: Callable[[Type], bool]) -> Type | None:
@@ -173,6 +182,15 @@ def _is_no_key(part: Type) -> bool:
     return not isinstance(part, TupleType | RecordType | SumType)
 
 
+def why_not_error(type_: Type) -> str | None:
+    """None when a function can fail with the type (spec 4.types)."""
+    if type_ in (ERROR, NEVER, UNKNOWN) or (isinstance(type_, TypeVariable) and has_bound(type_, "Error")):
+        return None
+    if isinstance(type_, RecordType | SumType):
+        return why_not_shown(type_)
+    return _reason(type_, type_, "is no error type")
+
+
 # Bounds of type parameters: each with what a type that has it can do.
 
 
@@ -191,13 +209,15 @@ BOUNDS = {
         Bound("Ord", why_not_ordered),
         Bound("Show", why_not_shown),
         Bound("Key", why_not_key),
+        Bound("Error", why_not_error),
     )
 }
 
 
 def has_bound(variable: TypeVariable, bound: str) -> bool:
-    """What has an order, or can be a key, can be compared for equality too."""
-    return bound in variable.bounds or (bound == "Eq" and not {"Ord", "Key"}.isdisjoint(variable.bounds))
+    """What has an order, or can be a key, can be compared for equality too, and an error can be shown."""
+    implied = {"Eq": {"Ord", "Key"}, "Show": {"Error"}}.get(bound, set())
+    return bound in variable.bounds or not implied.isdisjoint(variable.bounds)
 
 
 def bound_help(type_: Type, bound: str) -> str | None:

@@ -12,7 +12,7 @@ from kavachc.diagnostics import codes
 from kavachc.diagnostics.diagnostic import DiagnosticBag, Label
 from kavachc.semantics import typed_ast as typed
 from kavachc.semantics.builtins import BUILTIN_CAPABILITIES
-from kavachc.semantics.conversions import why_not_shown
+from kavachc.semantics.conversions import bound_help, has_bound, why_not_shown
 from kavachc.semantics.growth import check_growth_of_types
 from kavachc.semantics.imports import bring_functions, bring_imports, mark_equal_names
 from kavachc.semantics.type_names import resolve_type, type_parameters, variables_by_name
@@ -366,8 +366,12 @@ def check_error_type(world: World, error: Type | None, written: ast.TypeExpressi
     """An error type is a record, a sum or `Error`, and can be shown, since `main` may have to."""
     if error is None or written is None or error is UNKNOWN or error is ERROR:
         return
+    if isinstance(error, TypeVariable) and has_bound(error, "Error"):
+        return
     reason = why_not_shown(error)
-    if not isinstance(error, RecordType | SumType):
+    if isinstance(error, TypeVariable):
+        world.bag.report(codes.NOT_AN_ERROR_TYPE, written.span, type=error, help=bound_help(error, "Error"))
+    elif not isinstance(error, RecordType | SumType):
         world.bag.report(codes.NOT_AN_ERROR_TYPE, written.span, type=error)
     elif reason is not None:
         world.bag.report(codes.NOT_AN_ERROR_TYPE, written.span, type=error, help=f"{reason}")

@@ -52,8 +52,8 @@ class Effects:
             for member in component:
                 if isinstance(member, typed.Function):
                     member.is_recursive = has_cycle
-        for shape, valued in self.world.valued.items():
-            shape.is_recursive = any(function.is_recursive for function in valued)
+        for shape in self.world.shapes.values():
+            shape.is_recursive = any(function.is_recursive for function in self._valued(shape))
         for method, implementers in self.implementers.items():
             method.is_recursive = any(function.is_recursive for function in implementers)
 
@@ -64,7 +64,13 @@ class Effects:
         """The functions that a call through the node may run."""
         if isinstance(node, CapabilityMethod):
             return self.implementers.get(node, [])
-        return self.world.valued.get(node, [])
+        return self._valued(node)
+
+    def _valued(self, shape: FunctionShape) -> list[typed.Function]:
+        if shape.can_fail is not None:
+            return self.world.valued.get(shape, [])
+        either = [self.world.shapes.get((shape.parameter_count, can_fail)) for can_fail in (False, True)]
+        return [function for item in either if item is not None for function in self.world.valued.get(item, [])]
 
     def runs_now(self, node: Node) -> Iterable[Node]:
         """What the node runs, and waits for."""
@@ -106,8 +112,8 @@ class Effects:
         for method, implementers in self.implementers.items():
             for function in implementers:
                 callers.setdefault(function, []).append(method)
-        for shape, valued in self.world.valued.items():
-            for function in valued:
+        for shape in self.world.shapes.values():
+            for function in self._valued(shape):
                 callers.setdefault(function, []).append(shape)
         return callers
 

@@ -108,6 +108,8 @@ def check_field(body: Body, node: ast.FieldAccess, wanted: Type | None) -> typed
         methods = [method.name for method in target.type.methods]
     elif isinstance(target.type, AgentType):
         methods = list(body.world.agents[target.type].handlers)
+    if target.type is not UNKNOWN:
+        methods += [*method_names(target.type), *library_method_names(body.world, target.type)]
     if name in methods:
         return body.report(codes.METHOD_NOT_CALLED, node.name.span, name=name, type=target.type)
     fields = [item.name for item in target.type.fields] if isinstance(target.type, RecordType) else []

@@ -10,9 +10,21 @@ from kavachc.semantics import typed_ast as typed
 from kavachc.semantics.body import DROPPED, Body, drop, unknown
 from kavachc.semantics.calls import check_call, record_call
 from kavachc.semantics.checked_call import Checked, no_call
-from kavachc.semantics.conversions import same_type
+from kavachc.semantics.conversions import has_bound, same_type
 from kavachc.semantics.names import function_signature
-from kavachc.semantics.types import ERROR, NEVER, NOTHING, UNKNOWN, OptionalType, RecordType, SumType, TaskType, Type
+from kavachc.semantics.types import (
+    ERROR,
+    INFERRED,
+    NEVER,
+    NOTHING,
+    UNKNOWN,
+    OptionalType,
+    RecordType,
+    SumType,
+    TaskType,
+    Type,
+    TypeVariable,
+)
 from kavachc.semantics.wording import single_spaced
 from kavachc.source import Span
 from kavachc.syntax import ast
@@ -43,7 +55,7 @@ def check_try(body: Body, node: ast.Try, wanted: Type | None) -> typed.Expr:
     own = _error_of_function(body, node.span, "try", error)
     if own is None:
         return typed.NothingValue(node.span, call.call.type)
-    converts = own is ERROR and error is not ERROR
+    converts = own is ERROR and error is not ERROR and not isinstance(error, TypeVariable)
     if not converts and not same_type(error, own):
         body.report(
             codes.ERROR_DOES_NOT_FIT,
@@ -68,6 +80,9 @@ def _error_of_function(body: Body, span: Span, word: str, error: Type) -> Type |
             help_text += ", or handle the error with `catch`"
         body.report(codes.FUNCTION_CANNOT_FAIL, span, word=word, name=body.name(), help=help_text)
         return None
+    if body.function.error is INFERRED:
+        # The first that leaves the closure says what it fails with.
+        body.function.error = error
     return body.function.error
 
 
@@ -98,16 +113,17 @@ def check_catch(body: Body, node: ast.Catch, wanted: Type | None) -> typed.Expr:
 def check_fail(body: Body, node: ast.Fail, wanted: Type | None) -> typed.Expr:
     """`fail e`: leave the function with `e` as its error."""
     own = None if body.function is None else body.function.error
-    error = body.operand(node.error, own)
+    error = body.operand(node.error, None if own is INFERRED else own)
     if error.type is UNKNOWN:
         return typed.Fail(node.span, NEVER, error)
-    if not isinstance(error.type, RecordType | SumType) and error.type is not ERROR:
+    is_error = isinstance(error.type, RecordType | SumType) or error.type is ERROR
+    if not is_error and not (isinstance(error.type, TypeVariable) and has_bound(error.type, "Error")):
         body.report(codes.NOT_AN_ERROR_TYPE, node.error.span, type=error.type)
         return typed.Fail(node.span, NEVER, unknown(node.error.span))
     own = _error_of_function(body, node.span, "fail", error.type)
     if own is None:
         return typed.Fail(node.span, NEVER, error)
-    if own is not ERROR and not same_type(error.type, own):
+    if (own is not ERROR or isinstance(error.type, TypeVariable)) and not same_type(error.type, own):
         body.report(codes.ERROR_DOES_NOT_FIT, node.error.span, found=error.type, name=body.name(), wanted=own)
         return typed.Fail(node.span, NEVER, error)
     return typed.Fail(node.span, NEVER, body.convert(error, own))

@@ -8,7 +8,7 @@ then is known settles `[]` and its like. So `max(1, 2.5)` is of Floats, and `con
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from kavachc.diagnostics import codes
 from kavachc.diagnostics.diagnostic import Label
@@ -18,6 +18,7 @@ from kavachc.semantics.conversions import BOUNDS, bound_help, is_partly_unknown
 from kavachc.semantics.literals import bare_number, present
 from kavachc.semantics.type_names import report_type_arguments
 from kavachc.semantics.types import (
+    INFERRED,
     NEVER,
     UNKNOWN,
     FunctionType,
@@ -25,6 +26,7 @@ from kavachc.semantics.types import (
     SumType,
     Type,
     TypeVariable,
+    error_or_none,
     parts,
     same_head,
     substitute,
@@ -81,9 +83,25 @@ class Inference:
         elif isinstance(pattern, OptionalType) and not isinstance(actual, OptionalType):
             # A value that is there will be converted.
             self.match(pattern.element, actual)
+        elif isinstance(pattern, FunctionType) and isinstance(pattern.error, TypeVariable):
+            self._match_function(pattern, pattern.error, actual)
         elif same_head(pattern, actual):
             for part, actual_part in zip(parts(pattern), parts(actual), strict=True):
                 self.match(part, actual_part)
+
+    def _match_function(self, pattern: FunctionType, error: TypeVariable, actual: Type) -> None:
+        """The pattern's error stands for NEVER where the function cannot fail."""
+        if not isinstance(actual, FunctionType) or len(actual.parameters) != len(pattern.parameters):
+            return
+        if actual.error is not None:
+            self.match(error, actual.error)
+        elif error in self.parameters:
+            self.bindings.setdefault(error, NEVER)
+        self.match(replace(pattern, error=None), replace(actual, error=None))
+
+    def is_open_error(self, error: Type | None) -> bool:
+        """Whether it is a parameter that is still to be found."""
+        return isinstance(error, TypeVariable) and error in self.parameters and error not in self.bindings
 
     def match_wanted(self, wanted: Type | None) -> None:
         """From what the place wants, where that is a type at all."""
@@ -198,7 +216,13 @@ def _wanted_of_function(body: Body, inference: Inference, node: ast.Expression, 
             body.report(codes.CLOSURE_PARAMETER_TYPE, written.span, name=written.name.text)
             inference.give_up()
     result = inference.of(slot.result) if inference.knows(slot.result) else UNKNOWN
-    return FunctionType(tuple([inference.of(item) for item in slot.parameters]), result, slot.error)
+    parameters = tuple([inference.of(item) for item in slot.parameters])
+    if not inference.is_open_error(slot.error):
+        return FunctionType(parameters, result, error_or_none(slot.error and inference.of(slot.error)))
+    if isinstance(node, ast.Closure):
+        return FunctionType(parameters, result, INFERRED)
+    named = body.world.functions.get(node.text)
+    return FunctionType(parameters, result, None if named is None or named.error is None else UNKNOWN)
 
 
 def _rank(body: Body, node: ast.Expression) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from kavachc.diagnostics import codes
 from kavachc.semantics import typed_ast as typed
 from kavachc.semantics.body import Body
@@ -22,7 +24,7 @@ from kavachc.semantics.types import (
     variables,
 )
 from kavachc.semantics.wording import parameter_list, signature
-from kavachc.semantics.world import BUILT_IN_NAMES, BUILTIN_FUNCTIONS, PRIMITIVES, Edge, GenericCall, Use
+from kavachc.semantics.world import BUILT_IN_NAMES, BUILTIN_FUNCTIONS, PRIMITIVES, GenericCall, Use
 from kavachc.source import Span
 from kavachc.syntax import ast
 
@@ -82,24 +84,19 @@ def _function_value(body: Body, node: ast.Name, function: typed.Function, wanted
     if any(item.is_reference for item in function.parameters):
         return body.report(codes.MUT_VALUE, node.span, name=function.name)
     body.world.want(function)
-    note_value(body, function, node.span)
+    body.world.note_value(body.facts, function, node.span)
     type_ = FunctionType(tuple([item.type for item in function.parameters]), function.result, function.error)
     if not function.type_parameters:
         return typed.FunctionValue(node.span, type_, function)
     example = f"fn({', '.join(f'{item.name}: …' for item in function.parameters)}) => {function.name}(…)"
     inference = Inference(function.name, node.span, function.type_parameters, type_, example)
+    if isinstance(wanted, FunctionType) and function.error is None:
+        wanted = replace(wanted, error=None)  # It will be converted.
     inference.match_wanted(wanted)
     inference.bindings = {key: item for key, item in inference.bindings.items() if not is_partly_unknown(item)}
     arguments = inference.finish(body)
     body.facts.calls_of_generics.append(GenericCall(function, arguments, node.span))
     return typed.FunctionValue(node.span, inference.of(type_), function, arguments)
-
-
-def note_value(body: Body, function: typed.Function, span: Span) -> None:
-    """The function becomes a value: its effects are those of the body that makes it one."""
-    body.facts.edges.append(Edge(function, span, carries_effects=True, runs_now=False))
-    shape = body.world.shape(len(function.parameters), function.error is not None)
-    body.world.valued.setdefault(shape, []).append(function)
 
 
 def stands_for_any(variable: TypeVariable) -> str:

@@ -18,7 +18,17 @@ from typing import Any, TypeVar
 
 from kavachc.semantics import typed_ast as typed
 from kavachc.semantics.builtins import Builtin
-from kavachc.semantics.types import Bindings, CapabilityMethod, FieldRule, FunctionShape, Type, substitute
+from kavachc.semantics.types import (
+    NEVER,
+    NOTHING,
+    Bindings,
+    CapabilityMethod,
+    FieldRule,
+    FunctionShape,
+    Type,
+    error_or_none,
+    substitute,
+)
 from kavachc.source import SourceFile, Span
 
 NodeT = TypeVar("NodeT")
@@ -49,7 +59,7 @@ def specialised(function: typed.Function, type_arguments: tuple[Type, ...]) -> t
         f"{owner}.{name}" if owner else name,
         copy.of(function.parameters),
         copy.of(function.result),
-        copy.of(function.error),
+        error_or_none(copy.of(function.error)),
         function.span,
         body=copy.of(function.body),
         effects=function.effects,
@@ -95,15 +105,29 @@ class _Copy:
             return tuple([self.of(part) for part in item])
         if isinstance(item, typed.Local):
             return self._local(item)
+        if isinstance(item, typed.Try | typed.Catch) and self.of(item.error) is NEVER:
+            return self._what_cannot_fail(item)
         assert is_dataclass(item) and not isinstance(item, type), f"{type(item).__name__} in a typed tree"
         return type(item)(*[self.of(getattr(item, name)) for name in _field_names(type(item))])
+
+    def _what_cannot_fail(self, item: typed.Try | typed.Catch) -> typed.Expr:
+        """Of a call that fails with an error parameter, here nothing, only the call is left."""
+        call: typed.Expr = self.of(item.operand)
+        if isinstance(item, typed.Try):
+            return call
+        type_ = self.of(item.type)
+        if item.wraps:
+            return typed.ToOptional(item.span, type_, call)
+        if type_ is NOTHING and call.type is not NOTHING:
+            return typed.Block(item.span, NOTHING, (typed.ExpressionStatement(item.span, call),), None)
+        return call
 
     def _closure(self, function: typed.Function) -> typed.Function:
         return replace(
             function,
             parameters=self.of(function.parameters),
             result=self.of(function.result),
-            error=self.of(function.error),
+            error=error_or_none(self.of(function.error)),
             body=self.of(function.body),
             captures=self.of(function.captures),
             type_parameters=(),

@@ -46,6 +46,10 @@ NEVER = PrimitiveType("never")
 UNKNOWN = PrimitiveType("unknown")
 
 
+# The error of a closure whose body is to say what it fails with, if at all.
+INFERRED = PrimitiveType("inferred")
+
+
 @dataclass(frozen=True, slots=True)
 class ArrayType:
     element: Type
@@ -106,11 +110,12 @@ class FunctionType:
 
 @dataclass(eq=False, slots=True)
 class FunctionShape:
-    """All function types with as many parameters and the same fallibility. Set by `effects.py`, over all functions
+    """All function types with as many parameters and the same fallibility (None: either, as in a function that is
+    generic in the error). Set by `effects.py`, over all functions
     that become values of such a type: `may_wait` when one of them may, `is_recursive` when one can reach itself."""
 
     parameter_count: int
-    can_fail: bool
+    can_fail: bool | None
     may_wait: bool = False
     is_recursive: bool = False
 
@@ -119,7 +124,8 @@ class FunctionShape:
 class TypeVariable:
     """A type that a declaration, or a builtin's row (the element in `[T].push`), leaves open. Equal only to itself.
 
-    `bounds` are what a declaration asks of it: `Eq`, `Ord`, `Show`.
+    `bounds` are what a declaration asks of it: `Eq`, `Ord`, `Key`, `Show`. With `Error` it stands for an error type, or
+    for NEVER.
     """
 
     name: str
@@ -336,11 +342,16 @@ def with_parts(type_: Type, new: tuple[Type, ...]) -> Type:
         return TupleType(new)
     if isinstance(type_, FunctionType):
         count = len(type_.parameters)
-        return FunctionType(new[:count], new[count], None if type_.error is None else new[count + 1])
+        return FunctionType(new[:count], new[count], None if type_.error is None else error_or_none(new[count + 1]))
     if isinstance(type_, ArrayType | MapType | OptionalType | TaskType):
         return type(type_)(*new)
     assert isinstance(type_, RecordType | SumType) and type_.origin is not None, f"{type_} has no parts"
     return apply(type_.origin, new)
+
+
+def error_or_none(error: Type | None) -> Type | None:
+    """The error of a function, where an error parameter may stand for NEVER: then it cannot fail."""
+    return None if error is NEVER else error
 
 
 def same_head(left: Type, right: Type) -> bool:

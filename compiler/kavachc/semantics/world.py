@@ -182,7 +182,7 @@ class World:
     closures: list[Function] = field(default_factory=list)
     library: Library = field(default_factory=Library)
     # Every kind of function value that the program makes or calls, with the functions that become such values.
-    shapes: dict[tuple[int, bool], FunctionShape] = field(default_factory=dict)
+    shapes: dict[tuple[int, bool | None], FunctionShape] = field(default_factory=dict)
     valued: dict[FunctionShape, list[Function]] = field(default_factory=dict)
 
     @property
@@ -251,12 +251,20 @@ class World:
         """The methods of a type, by name; those of its declaration, for an application of a generic one."""
         return self.methods.get(declared(type_), {})
 
-    def shape(self, parameter_count: int, can_fail: bool) -> FunctionShape:
-        """The one shape of function values with so many parameters."""
-        key = (parameter_count, can_fail)
+    def shape(self, parameter_count: int, error: Type | None) -> FunctionShape:
+        """The one shape of function values with so many parameters that fail with `error`."""
+        key = (parameter_count, None if isinstance(error, TypeVariable) else error is not None)
         if key not in self.shapes:
             self.shapes[key] = FunctionShape(*key)
         return self.shapes[key]
+
+    def note_value(self, facts: Facts, function: Function, span: Span) -> None:
+        """The function becomes a value: its effects are those of the body that makes it one, whose facts these are."""
+        facts.edges.append(Edge(function, span, carries_effects=True, runs_now=False))
+        errors = (None, ERROR) if isinstance(function.error, TypeVariable) else (function.error,)
+        for error in errors:
+            shape = self.shape(len(function.parameters), error)
+            self.valued.setdefault(shape, []).append(function)
 
     def sum(self, name: str) -> SumType:
         """A sum of the prelude."""
