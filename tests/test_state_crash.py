@@ -23,6 +23,7 @@ from kavachc.state.format import FRAMES_START, Moment
 from kavachc.state.windows import Windows
 
 IS_LONG = os.environ.get("KAVACH_TEST_LONG", "") not in ("", "0")
+KAVACHC = [sys.executable, "-c", "from kavachc.cli import main; main()"]
 BOUND = 5
 # Each call's line is on stdout when the program next sleeps.
 TASKS = """
@@ -45,11 +46,14 @@ agent Boss {
 }
 fn main() ! Error {
     const boss = Boss.start(Work: Worker())
-    const tasks = [
-        spawn boss.do(0), spawn boss.do(1), spawn boss.do(2), spawn boss.do(3),
-        spawn boss.do(4), spawn boss.do(5), spawn boss.do(6), spawn boss.do(7)
-    ]
+    let tasks: [Task<()>] = []
+    for number in 0..8 { tasks.push(spawn work(boss, number)) }
     for task in tasks { try task.wait() }
+}
+// Two by two.
+fn work(boss: Boss, number: Int) {
+    Time.sleep(PAUSE * (number / 2))
+    boss.do(number)
 }
 """
 LOOP = """
@@ -80,7 +84,7 @@ fn main() {
 
 @pytest.fixture(scope="module")
 def tasks_binary(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return build(tmp_path_factory.mktemp("tasks"), TASKS.replace("BOUND", str(BOUND)))
+    return build(tmp_path_factory.mktemp("tasks"), TASKS.replace("BOUND", str(BOUND)).replace("PAUSE", "1ms"))
 
 
 def build(folder: Path, source: str) -> str:
@@ -100,7 +104,7 @@ def folder(tmp_path: Path) -> Iterator[Path]:
 
 
 def environment(folder: Path) -> dict[str, str]:
-    return {"KAVACH_STATE_FILE": str(folder / "state")}
+    return {**os.environ, "KAVACH_STATE_FILE": str(folder / "state")}
 
 
 def recorded(folder: Path) -> int:
@@ -120,20 +124,20 @@ def ran(folder: Path) -> int:
     return (folder / "out").read_text().count("ran")
 
 
-def run_to_end(binary: str, folder: Path) -> None:
+def run_to_end(command: list[str], folder: Path) -> None:
     with open(folder / "out", "a") as out:
-        done = subprocess.run([binary], env=environment(folder), stdout=out, stderr=subprocess.PIPE, text=True)
+        done = subprocess.run(command, env=environment(folder), stdout=out, stderr=subprocess.PIPE, text=True)
     assert done.returncode == 0, done.stderr
 
 
-def check(folder: Path, binary: str) -> None:
+def check(folder: Path, command: list[str]) -> None:
     """After whatever happened: the file opens, has what ran, and a next run uses up exactly what is left."""
     before = ran(folder)
     if (folder / "state").exists():
         assert before <= recorded(folder) <= BOUND
     else:
         assert before == 0
-    run_to_end(binary, folder)
+    run_to_end(command, folder)
     assert ran(folder) <= recorded(folder) == BOUND
 
 
@@ -149,10 +153,10 @@ def _kill_at(at: int, count: int, _: int) -> str | None:
 
 
 def test_the_check_sees_records_that_are_lost(tasks_binary: str, folder: Path) -> None:
-    run_to_end(tasks_binary, folder)
+    run_to_end([tasks_binary], folder)
     (folder / "state").unlink()
     with pytest.raises(AssertionError):
-        check(folder, tasks_binary)
+        check(folder, [tasks_binary])
 
 
 def test_killed_at_every_system_call(tracer: None, tasks_binary: str, folder: Path) -> None:
@@ -164,7 +168,7 @@ def test_killed_at_every_system_call(tracer: None, tasks_binary: str, folder: Pa
         kill_at = partial(_kill_at, at)
         status, _ = tracing.run_traced([tasks_binary], environment(folder), out, kill_at)
         assert status in (-signal.SIGKILL, 0)
-        check(folder, tasks_binary)
+        check(folder, [tasks_binary])
         if status == 0:
             break
         at += 1
@@ -188,7 +192,7 @@ def test_a_disk_that_fails_at_each_call_in_turn(
 
         status, _ = tracing.run_traced([tasks_binary], environment(folder), folder / "out", decide)
         assert status in (0, 2)
-        check(folder, tasks_binary)
+        check(folder, [tasks_binary])
         if seen.count(number) <= at:
             break
         at += 1
@@ -208,21 +212,44 @@ def test_every_write_and_sync_fails_from_some_moment_on(tracer: None, tasks_bina
             return None
 
         tracing.run_traced([tasks_binary], environment(folder), folder / "out", decide)
-        check(folder, tasks_binary)
+        check(folder, [tasks_binary])
 
 
-def test_killed_at_random_moments(tasks_binary: str, tmp_path: Path) -> None:
+def wait_for_a_record(process: subprocess.Popen[bytes], state: Path) -> None:
+    """Most of an engine's time goes by before it uses the file."""
+    before = state.stat().st_mtime_ns if state.exists() else 0
+    while process.poll() is None and (not state.exists() or state.stat().st_mtime_ns == before):
+        time.sleep(0.002)
+
+
+@pytest.mark.parametrize("engine", ["binary", "run", "interp"])
+def test_killed_at_random_moments(
+    tasks_binary: str, engine: str, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Each time it is started again; after three times the next run comes to its end."""
+    command = [tasks_binary]
+    if engine != "binary":
+        program = tmp_path_factory.mktemp("slow") / "slow.kav"
+        program.write_text(TASKS.replace("BOUND", str(BOUND)).replace("PAUSE", "50ms"))
+        command = [*KAVACHC, engine, str(program)]
+    kills = (1500 if engine == "binary" else 500) if IS_LONG else (120 if engine == "binary" else 6)
     choose = random.Random(5)
-    for _ in range(500 if IS_LONG else 40):
+    landed = 0
+    for _ in range(kills // 3):
         for old in tmp_path.iterdir():
             old.unlink()
         for _ in range(3):
             with open(tmp_path / "out", "a") as out:
-                process = subprocess.Popen([tasks_binary], env=environment(tmp_path), stdout=out)
+                process = subprocess.Popen(command, env=environment(tmp_path), stdout=out)
+            if engine == "binary":
                 time.sleep(choose.uniform(0, 0.02))
-                process.kill()
-                process.wait()
-        check(tmp_path, tasks_binary)
+            else:
+                wait_for_a_record(process, tmp_path / "state")
+                time.sleep(choose.uniform(0, 0.2))
+            process.kill()
+            landed += process.wait() != 0 and (tmp_path / "state").exists()
+        check(tmp_path, command)
+    print(f"{engine}: killed {kills} times, {landed} of them with a state file and before the end")
 
 
 @pytest.mark.parametrize("engine", ["native", "mixed"])
@@ -230,12 +257,10 @@ def test_four_processes_keep_one_budget(engine: str, folder: Path) -> None:
     binary = build(folder, LOOP)
     commands = [[binary]] * 4
     if engine == "mixed":
-        code = "import sys; from kavachc.cli import main; sys.argv = ['kavachc', *sys.argv[1:]]; main()"
-        interpreter = [sys.executable, "-c", code, "interp", str(folder / "program.kav")]
+        interpreter = [*KAVACHC, "interp", str(folder / "program.kav")]
         commands = [[binary], [binary], interpreter, [*interpreter, "--host", "native"]]
-    environment_ = {**os.environ, **environment(folder)}
     processes = [
-        subprocess.Popen(command, env=environment_, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        subprocess.Popen(command, env=environment(folder), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         for command in commands
     ]
     texts = [process.communicate(timeout=100) for process in processes]
@@ -247,7 +272,7 @@ def test_four_processes_keep_one_budget(engine: str, folder: Path) -> None:
 
 
 def test_a_process_that_is_stopped_for_good_does_not_hold_the_lock(tasks_binary: str, folder: Path) -> None:
-    run_to_end(tasks_binary, folder)
+    run_to_end([tasks_binary], folder)
     holder = subprocess.Popen(
         [
             "python3",

@@ -299,6 +299,16 @@ def test_a_clock_that_was_put_right_tells_of_the_time_before(tmp_path: Path) -> 
     assert entries_at(path, moment(5, boot=2, utc_ns=1000 * DAY + 1)) == [401, 1]
 
 
+def test_a_rewritten_file_without_records_still_knows_the_clock(tmp_path: Path) -> None:
+    path = tmp_path / "state"
+    now = moment(100, boot=1, utc_ns=1000 * DAY)
+    with opened(path, now) as (file, _):
+        file.append(Frame(now))
+        file.rewrite(now, set())
+    make_entry(path, moment(200, boot=1, utc_ns=500 * DAY))  # somebody set the clock
+    assert entries_at(path, moment(5, boot=2, utc_ns=1000 * DAY + 300)) == [200]
+
+
 def test_records_keep_their_order_whatever_their_stamps_say(tmp_path: Path) -> None:
     path = tmp_path / "state"
     make_entry(path, moment(100, boot=1, utc_ns=1000 * DAY))

@@ -16,7 +16,7 @@ from kavachc.engines import ENGINES, run_engine
 from kavachc.options import RunOptions
 from test_state_file import board
 
-KAVACHC = "import sys; from kavachc.cli import main; sys.argv = ['kavachc', *sys.argv[1:]]; main()"
+KAVACHC = [sys.executable, "-c", "from kavachc.cli import main; main()"]
 Command = list[str]
 
 
@@ -26,12 +26,11 @@ def commands(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Command]:
     folder = tmp_path_factory.mktemp("board")
     compilation = board(folder, calls=3, rule="count <= 100 per day")
     compilation.build(str(folder / "board"), None, 2)
-    tool = [sys.executable, "-c", KAVACHC]
     program = str(folder / "board.kav")
     return {
-        "interp": [*tool, "interp", program],
-        "interp, native host": [*tool, "interp", program, "--host", "native"],
-        "run": [*tool, "run", program],
+        "interp": [*KAVACHC, "interp", program],
+        "interp, native host": [*KAVACHC, "interp", program, "--host", "native"],
+        "run": [*KAVACHC, "run", program],
         "binary": [str(folder / "board")],
     }
 

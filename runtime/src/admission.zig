@@ -15,22 +15,25 @@ const assert = std.debug.assert;
 const tries = 3;
 
 /// The asks of one agent that were let through and have not ended.
-const UnderWay = struct {
+pub const UnderWay = struct {
     count: u64 = 0,
     /// The sum of their estimates.
     estimate: i128 = 0,
 };
 
 /// Indexed by agent.
-var under_way: []UnderWay = &.{};
+pub var under_way: []UnderWay = &.{};
 
 pub fn start() void {
-    const agents = host.program.?.agentSlice();
-    under_way = memory.allocateSlice(UnderWay, agents.len);
-    for (under_way) |*each| each.* = .{};
-    for (agents) |*agent| {
+    make();
+    for (host.program.?.agentSlice()) |*agent| {
         if (agent.ai_limit >= 0) return ledger.start();
     }
+}
+
+pub fn make() void {
+    under_way = memory.allocateSlice(UnderWay, host.program.?.agentSlice().len);
+    for (under_way) |*each| each.* = .{};
 }
 
 pub fn stop() void {

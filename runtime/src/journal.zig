@@ -259,7 +259,8 @@ fn write() ?Problem {
     var maker: format.FrameMaker = .{};
     defer maker.deinit();
     const now = clock();
-    for ([_][]const Record{ journal.settled.items, journal.records.items }) |records| {
+    // An ask that is cancelled in the round in which it was let through reserves first, and settles then.
+    for ([_][]const Record{ journal.records.items, journal.settled.items }) |records| {
         for (records) |record| addItem(&maker, table, record, now);
     }
     if (maker.isEmpty()) return null;

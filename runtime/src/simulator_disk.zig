@@ -5,6 +5,7 @@ const std = @import("std");
 const allocator = @import("allocator.zig").runtime;
 const storage = @import("storage.zig");
 const E = std.os.linux.E;
+const assert = std.debug.assert;
 
 const sector = 512;
 const file_count = 64;
@@ -14,6 +15,7 @@ const handle_folder = 1000;
 const File = struct {
     bytes: std.ArrayList(u8) = .empty,
     durable: std.ArrayList(u8) = .empty,
+    is_locked: bool = false,
 };
 
 var files: [file_count]File = @splat(.{});
@@ -25,7 +27,15 @@ var names_durable: [name_count]?usize = @splat(null);
 /// So many more calls succeed.
 pub var fail_after: ?u64 = null;
 pub var fail_with: E = .IO;
-pub var is_sync_planted = false;
+/// So many more calls, and the process that makes them is killed in the next: from there on nothing that it does has any
+/// effect.
+pub var kill_after: ?u64 = null;
+pub var is_dead = false;
+/// Called before a lock is taken, when no file is locked.
+pub var before_lock: ?*const fn () void = null;
+// Planted faults.
+pub var forgets_files = false;
+pub var forgets_names = false;
 
 pub const simulated: storage.Storage = .{
     .open = open,
@@ -49,8 +59,11 @@ pub fn reset() void {
     for (files[0..files_made]) |*file| {
         file.bytes.clearRetainingCapacity();
         file.durable.clearRetainingCapacity();
+        file.is_locked = false;
     }
     files_made = 0;
+    kill_after = null;
+    is_dead = false;
     names = @splat(null);
     names_durable = @splat(null);
     fail_after = null;
@@ -89,7 +102,16 @@ fn cutFile(file: *File, random: std.Random) void {
     file.durable.appendSlice(allocator, mixed.items) catch unreachable;
 }
 
+/// Whether a call has no effect, or only a part of it.
 fn fails() bool {
+    if (is_dead) return true;
+    if (kill_after) |left| {
+        kill_after = if (left > 0) left - 1 else null;
+        if (left == 0) {
+            is_dead = true;
+            return true;
+        }
+    }
     const left = fail_after orelse return false;
     if (left > 0) {
         fail_after = left - 1;
@@ -107,6 +129,7 @@ fn nameOf(path: []const u8) usize {
 }
 
 fn open(path: storage.Path, mode: storage.OpenMode) i64 {
+    if (is_dead) return failure(.IO);
     if (mode == .folder) return handle_folder;
     const name = nameOf(path);
     if (names[name] == null) {
@@ -118,10 +141,16 @@ fn open(path: storage.Path, mode: storage.OpenMode) i64 {
     return @intCast(names[name].?);
 }
 
-fn close(_: i64) void {}
+fn close(handle: i64) void {
+    if (handle != handle_folder) unlock(handle);
+}
 
 fn fileOf(handle: i64) *File {
     return &files[@intCast(handle)];
+}
+
+pub fn sizeOf(handle: i64) u64 {
+    return fileOf(handle).bytes.items.len;
 }
 
 fn read(handle: i64, offset: u64, bytes: []u8) i64 {
@@ -133,6 +162,7 @@ fn read(handle: i64, offset: u64, bytes: []u8) i64 {
 }
 
 fn write(handle: i64, offset: u64, bytes: []const u8) i64 {
+    if (is_dead) return failure(.IO);
     const is_failing = fails();
     // One that fails has written a part.
     const part = if (is_failing) bytes[0 .. bytes.len / 2] else bytes;
@@ -152,26 +182,39 @@ fn truncate(handle: i64, length: u64) i64 {
 
 fn sync(handle: i64) i64 {
     if (fails()) return failure(.IO);
-    if (is_sync_planted) return 0;
     if (handle == handle_folder) {
+        if (forgets_names) return 0;
         names_durable = names;
         return 0;
     }
+    if (forgets_files) return 0;
     const file = fileOf(handle);
     file.durable.clearRetainingCapacity();
     file.durable.appendSlice(allocator, file.bytes.items) catch unreachable;
     return 0;
 }
 
-fn lock(_: i64, _: bool) i64 {
+fn lock(handle: i64, _: bool) i64 {
+    if (before_lock) |call| {
+        for (files[0..files_made]) |file| {
+            if (file.is_locked) break;
+        } else call();
+    }
+    const file = fileOf(handle);
+    // One process at a time has its turn with the file.
+    assert(!file.is_locked);
+    file.is_locked = true;
     return 0;
+}
+
+fn unlock(handle: i64) void {
+    fileOf(handle).is_locked = false;
 }
 
 fn pause(_: u32) void {}
 
-fn unlock(_: i64) void {}
-
 fn status(handle: i64, path: storage.Path, out: *storage.Status) i64 {
+    if (is_dead) return failure(.IO);
     const number: usize = if (handle >= 0) @intCast(handle) else names[nameOf(path)] orelse return failure(.NOENT);
     out.* = .{ .is_regular = true, .size = files[number].bytes.items.len, .device = 1, .inode = number };
     return 0;
@@ -189,6 +232,7 @@ fn rename(from: storage.Path, to: storage.Path) i64 {
 }
 
 fn remove(path: storage.Path) void {
+    if (is_dead) return;
     names[nameOf(path)] = null;
 }
 

@@ -58,7 +58,8 @@ const Copy = struct {
     }
 
     fn flush(copy: *Copy) error{Failed}!void {
-        if (copy.maker.isEmpty()) return;
+        // One frame there is always: it says how far UTC is ahead of the clock, and no later one may know that.
+        if (copy.maker.isEmpty() and copy.at > format.frames_start) return;
         copy.bytes.clearRetainingCapacity();
         copy.maker.finish(copy.generation, copy.at, copy.clock, &copy.bytes);
         try storage.must(storage.active.write(copy.handle, copy.at, copy.bytes.items));

@@ -14,8 +14,8 @@ const windows = @import("windows.zig");
 const Problem = @import("state_problem.zig").Problem;
 const assert = std.debug.assert;
 
-/// Below this, a file is not worth rewriting.
-const rewrite_length_min = 64 * 1024;
+/// Below this, a file is not worth rewriting. (The simulator has smaller files.)
+pub var rewrite_length_min: u64 = 64 * 1024;
 /// Other processes can rewrite a file between our opening and our locking it, but hardly this often.
 const attempts_max = 1000;
 /// While another process holds the lock, it is tried again and again, with longer and longer pauses; then somebody is

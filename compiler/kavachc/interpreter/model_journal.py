@@ -189,7 +189,8 @@ class Journal:
         numbered_before = len(windows.numbered)
         now = self._now()
         frame = Frame(now)
-        for record in [*self._settled, *(record for call in self._calls for record in call.records)]:
+        # An ask that is cancelled in the round in which it was let through reserves first, and settles then.
+        for record in [*(record for call in self._calls for record in call.records), *self._settled]:
             number = record.window.number
             if number is None:
                 frame.names.append(record.window.name)

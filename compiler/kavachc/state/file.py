@@ -417,7 +417,8 @@ class StateFile:
                 stamp = clamp(reserved.time_ns + clock.offset)
                 items.append(Item(number, ItemKind.RESERVE, stamp, amount_bits(reserved.amount), reference))
         at = FRAMES_START
-        for first in range(0, len(items), ITEMS_PER_FRAME):
+        # One frame there is always: it says how far UTC is ahead of the clock, and no later one may know that.
+        for first in range(0, max(1, len(items)), ITEMS_PER_FRAME):
             frame.items = items[first : first + ITEMS_PER_FRAME]
             data = frame.data(generation, at)
             self._disk.write(handle, at, data)
