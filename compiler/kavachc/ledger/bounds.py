@@ -5,9 +5,11 @@ from __future__ import annotations
 import ast
 import re
 from dataclasses import dataclass
+from math import isfinite
 
 _RULE = re.compile(r"(?P<sign><=|<) (?P<bound>.+?) per ")
 _DURATION = re.compile(r"\b([0-9][0-9_]*)(ms|s|m|h|d)\b")
+_TEXT_LENGTH_MAX = 200
 _UNITS_NS = {"ms": 10**6, "s": 10**9, "m": 60 * 10**9, "h": 3_600 * 10**9, "d": 86_400 * 10**9}
 
 
@@ -31,12 +33,16 @@ def bound_of(rule: str) -> Bound | None:
     if found is None:
         return None
     text = found["bound"]
-    plain = _DURATION.sub(lambda match: str(int(match[1].replace("_", "")) * _UNITS_NS[match[2]]), text)
-    try:
-        value = _value(ast.parse(plain, mode="eval").body)
-    except (SyntaxError, ValueError, ZeroDivisionError, OverflowError, RecursionError):
-        value = None
-    return Bound(text, found["sign"] == "<", value, plain != text)
+    is_duration = _DURATION.search(text) is not None
+    value = None
+    # A state file can be anybody's: a text that long is no rule that somebody wrote.
+    if len(text) <= _TEXT_LENGTH_MAX:
+        try:
+            plain = _DURATION.sub(lambda match: str(int(match[1].replace("_", "")) * _UNITS_NS[match[2]]), text)
+            value = _value(ast.parse(plain, mode="eval").body)
+        except (SyntaxError, ValueError, ZeroDivisionError, OverflowError, RecursionError, MemoryError):
+            value = None
+    return Bound(text, found["sign"] == "<", value if value is None or isfinite(value) else None, is_duration)
 
 
 def _value(node: ast.expr) -> int | float:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import fcntl
 import os
+import sys
 import time
 from dataclasses import dataclass
+from typing import BinaryIO
 
 from kavachc.errors import ToolError
 from kavachc.ledger.bounds import Bound, bound_of
 from kavachc.state.disk import Disk
-from kavachc.state.file import check_start, frames
+from kavachc.state.file import LOCK_PATIENCE_S, LOCK_PAUSE_S_MAX, check_start, frames
 from kavachc.state.format import FRAMES_START, DamagedError, Frame, Moment
 from kavachc.state.problem import StateProblem
 from kavachc.state.windows import Window, Windows
@@ -86,9 +88,10 @@ def _read(path: str) -> Contents:
     if not os.path.isfile(path):
         raise StateProblem("not_regular") if os.path.exists(path) else FileNotFoundError(2, "no such file or directory")
     with open(path, "rb") as file:
-        fcntl.flock(file, fcntl.LOCK_SH)  # Nobody is in the middle of a record.
-        data = file.read()
-    _head, mark = check_start(data)
+        _lock(file, path)
+        data = file.read(FRAMES_START)
+        _head, mark = check_start(data)
+        data += file.read()
     now = Moment(Disk().boot(), time.clock_gettime_ns(time.CLOCK_BOOTTIME), time.time_ns())
     windows = Windows(boot=now.boot)
     for frame in frames(data[FRAMES_START:], _head.generation, FRAMES_START, heads_only=True):
@@ -116,6 +119,19 @@ def _read(path: str) -> Contents:
     return Contents(
         path, len(data), frame_count, item_count, _head.generation, last_utc_ns, now.utc_ns, torn_bytes, rows
     )
+
+
+def _lock(file: BinaryIO, path: str) -> None:
+    """Then nobody is in the middle of a record."""
+    until_s = time.monotonic() + LOCK_PATIENCE_S
+    while time.monotonic() < until_s:
+        try:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:
+            time.sleep(LOCK_PAUSE_S_MAX)
+    print(f"note: state file {path} is locked by another process; this one waits for it", file=sys.stderr)
+    fcntl.flock(file, fcntl.LOCK_SH)
 
 
 def _row(window: Window, now_ns: int) -> Row:

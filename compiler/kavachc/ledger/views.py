@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from html import escape
-from itertools import groupby
+from math import isfinite
 from typing import Any
 
 from kavachc.ledger.reading import Contents, Row
 
 BAR_CELLS = 24
 SPARK_CELLS = 48
+COLUMNS = 96
+KEYS_IN_TEXT, KEYS_IN_PAGE = 10, 100
 _SPARKS = "▁▂▃▄▅▆▇█"
 _UNITS = (("d", 86_400 * 10**9), ("h", 3_600 * 10**9), ("m", 60 * 10**9), ("s", 10**9), ("ms", 10**6))
 
@@ -38,9 +42,19 @@ def length(duration_ns: int) -> str:
     return " ".join(shown) or "0s"
 
 
+#: What a terminal takes for an order, what turns the direction of text, and what is no character at all: a state file
+#: can be anybody's.
+_UNSHOWN = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]")
+
+
+def plain(text: str) -> str:
+    """Safe to show anywhere: `\\u{9b}` in place of what is not to be shown as it is."""
+    return _UNSHOWN.sub(lambda found: f"\\u{{{ord(found[0]):x}}}", text)
+
+
 def _amount(row: Row, amount: int | float) -> str:
-    if row.bound is not None and row.bound.is_duration:
-        return length(int(amount))
+    if row.bound is not None and row.bound.is_duration and isinstance(amount, int):
+        return length(amount)
     return f"{amount:_}"
 
 
@@ -52,7 +66,7 @@ def _room(row: Row) -> str:
 
 
 def _used(row: Row) -> str:
-    bound = row.bound.text if row.bound else "?"
+    bound = plain(row.bound.text) if row.bound else "?"
     return f"{_amount(row, row.used)} of {bound}"
 
 
@@ -65,45 +79,85 @@ def buckets(row: Row, count: int) -> list[float]:
     return found
 
 
+def levels(row: Row, count: int) -> list[float]:
+    """The same as parts of the largest, which is 1.0 (if there is any)."""
+    parts = buckets(row, count)
+    most = max(parts)
+    return [0.0 if part == 0 else 1.0 if part == most else part / most for part in parts]
+
+
 def bar(share: float | None) -> str:
-    filled = 0 if share is None else max(0, min(BAR_CELLS, round(share * BAR_CELLS)))
+    filled = 0 if share is None else round(max(0.0, min(1.0, share)) * BAR_CELLS)
     if share and not filled:
         filled = 1
     return "█" * filled + "░" * (BAR_CELLS - filled)
 
 
 def sparkline(row: Row) -> str:
-    parts = buckets(row, SPARK_CELLS)
-    most = max(parts)
-    if most <= 0:
-        return "·" * SPARK_CELLS
-    return "".join("·" if part == 0 else _SPARKS[min(7, int(part / most * 7.999))] for part in parts)
+    return "".join("·" if level == 0 else _SPARKS[min(7, int(level * 7.999))] for level in levels(row, SPARK_CELLS))
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """`shown` is the one window of a rule, or its fullest keys; then how many keys and records are not shown."""
+
+    shown: list[Row]
+    key_count: int
+    record_count: int
+
+
+def _by_agent(contents: Contents, keys_max: int) -> Iterator[tuple[str, str, list[Rule]]]:
+    """Agent, target and their rules, in the order in which they came into the file."""
+    groups: dict[tuple[str, str], dict[object, list[Row]]] = {}
+    for row in contents.rows:
+        rule = (row.rule, row.length_ns, row.is_float, row.key is None)
+        groups.setdefault((row.agent, row.target), {}).setdefault(rule, []).append(row)
+    for (agent, target), rules in groups.items():
+        yield plain(agent), plain(target), [_fullest(rows, keys_max) for rows in rules.values()]
+
+
+def _fullest(rows: list[Row], keys_max: int) -> Rule:
+    if len(rows) > keys_max:
+        rows.sort(key=lambda row: (-(row.share or 0.0), row.key or ""))
+    rest = rows[keys_max:]
+    return Rule(rows[:keys_max], len(rest), sum(len(row.entries) for row in rest))
 
 
 def text_lines(contents: Contents) -> Iterator[str]:
     written = "never written to" if contents.last_written_utc_ns is None else utc(contents.last_written_utc_ns)
-    yield f"{contents.path}: {len(contents.rows)} windows, {contents.size:_} bytes, last record {written}"
+    yield f"{plain(contents.path)}: {len(contents.rows):_} windows, {contents.size:_} bytes, last record {written}"
     if contents.torn_bytes:
         yield f"its last {contents.torn_bytes} bytes are a record that was not written to its end"
-    for (agent, target), rows in groupby(contents.rows, key=lambda row: (row.agent, row.target)):
+    for agent, target, rules in _by_agent(contents, KEYS_IN_TEXT):
         yield ""
         yield f"{agent} on {target}"
-        for row in rows:
-            yield from _row_lines(row)
+        for rule in rules:
+            for row in rule.shown:
+                yield from _row_lines(row)
+            if rule.key_count:
+                yield f"    {_more(rule)}; --json has them all"
+
+
+def _more(rule: Rule) -> str:
+    return f"… and {rule.key_count:_} more key{'s'[: rule.key_count != 1]} with {_records(rule.record_count)}"
+
+
+def _records(count: int) -> str:
+    return "1 record" if count == 1 else f"{count:_} records"
 
 
 def _row_lines(row: Row) -> Iterator[str]:
-    key = "" if row.key is None else f"  {json.dumps(row.key, ensure_ascii=False)}"
-    yield f"  {row.rule}{key}"
+    key = "" if row.key is None else f"  {plain(json.dumps(row.key, ensure_ascii=False))}"
+    yield f"  {plain(row.rule)}{key}"
     percent = "" if row.share is None else f" {row.share:4.0%}"
     reserved = f", {row.reserved} of them not settled" if row.reserved else ""
-    records = "1 record" if len(row.entries) == 1 else f"{len(row.entries)} records"
+    records = _records(len(row.entries))
     yield f"    {bar(row.share)}{percent}  {_used(row)}, {records}{reserved}, {_room(row)}"
     yield f"    {sparkline(row)}  {length(row.length_ns)} ago to now"
 
 
 def as_json(contents: Contents) -> str:
-    return json.dumps(
+    text = json.dumps(
         {
             "file": contents.path,
             "bytes": contents.size,
@@ -117,7 +171,15 @@ def as_json(contents: Contents) -> str:
         },
         indent=2,
         ensure_ascii=False,
+        allow_nan=False,
     )
+    # Line breaks are those of the form itself; others are escaped already.
+    return _UNSHOWN.sub(lambda found: found[0] if found[0] == "\n" else f"\\u{ord(found[0]):04x}", text)
+
+
+def _number(value: int | float) -> int | float | str:
+    """JSON has no infinity."""
+    return value if isfinite(value) else str(value)
 
 
 def _json_row(row: Row, now_utc_ns: int) -> dict[str, Any]:
@@ -129,10 +191,10 @@ def _json_row(row: Row, now_utc_ns: int) -> dict[str, Any]:
         "key": row.key,
         "window_seconds": row.length_ns / 1e9,
         "bound": row.bound.value if row.bound else None,
-        "used": row.used,
+        "used": _number(row.used),
         "not_settled": row.reserved,
         "room_returns_in_seconds": None if returns_ns is None else returns_ns / 1e9,
-        "entries": [{"time": utc(now_utc_ns - age), "amount": amount} for age, amount in row.entries],
+        "entries": [{"time": utc(now_utc_ns - age), "amount": _number(amount)} for age, amount in row.entries],
     }
 
 
@@ -147,34 +209,35 @@ h1 { font-size: 1.3rem } h2 { font-size: 1.05rem; margin: 2rem 0 .5rem } code { 
 
 
 def as_page(contents: Contents) -> str:
-    title = escape(contents.path)
+    title = escape(plain(contents.path))
     parts = [
         f"<!doctype html>\n<html lang=en><meta charset=utf-8><title>{title}</title>",
         '<meta name=viewport content="width=device-width, initial-scale=1">',
         f"<style>{_STYLE}</style>\n<h1>{title}</h1>",
-        f"<p class=small>{len(contents.rows)} windows, {contents.size:_} bytes, read {utc(contents.now_utc_ns)}</p>",
+        f"<p class=small>{len(contents.rows):_} windows, {contents.size:_} bytes, read {utc(contents.now_utc_ns)}</p>",
     ]
-    for (agent, target), rows in groupby(contents.rows, key=lambda row: (row.agent, row.target)):
+    for agent, target, rules in _by_agent(contents, KEYS_IN_PAGE):
         parts.append(f"<h2>{escape(agent)} on {escape(target)}</h2>")
-        parts.extend(_page_row(row) for row in rows)
+        for rule in rules:
+            parts.extend(_page_row(row) for row in rule.shown)
+            if rule.key_count:
+                parts.append(f"<p class=small>{_more(rule)}</p>")
     return "\n".join([*parts, "</html>", ""])
 
 
 def _page_row(row: Row) -> str:
-    key = "" if row.key is None else f" <b>{escape(row.key)}</b>"
+    key = "" if row.key is None else f" <b>{escape(plain(row.key))}</b>"
     share = row.share or 0.0
     colour = "var(--over)" if share >= 1 else "var(--full)"
     width = max(0.0, min(1.0, share)) * 600
-    parts = buckets(row, 96)
-    most = max(parts) or 1.0
     columns = "".join(
-        f'<rect x="{place * 6.25:.2f}" y="{60 - part / most * 58:.2f}" width="5.25" height="{part / most * 58:.2f}"/>'
-        for place, part in enumerate(parts)
-        if part
+        f'<rect x="{place * 6.25:.2f}" y="{60 - level * 58:.2f}" width="5.25" height="{level * 58:.2f}"/>'
+        for place, level in enumerate(levels(row, COLUMNS))
+        if level
     )
-    what = f"{_used(row)}, {len(row.entries)} records, {_room(row)}"
+    what = f"{_used(row)}, {_records(len(row.entries))}, {_room(row)}"
     return (
-        f"<div class=window><p><code>{escape(row.rule)}</code>{key}</p>"
+        f"<div class=window><p><code>{escape(plain(row.rule))}</code>{key}</p>"
         f'<svg viewBox="0 0 600 12" role=img aria-label="{escape(what, quote=True)}">'
         f'<rect width="600" height="12" rx="3" fill="var(--faint)"/>'
         f'<rect width="{width:.1f}" height="12" rx="3" fill="{colour}"/></svg>'
