@@ -6,8 +6,7 @@ const builtin = @import("builtin");
 const abi = @import("exchange_abi.zig");
 const workers = @import("http/workers.zig");
 
-/// The object is compiled without checks, for size; what is left are asserts of std, which end the program.
-pub const panic = if (builtin.is_test) std.debug.FullPanic(std.debug.defaultPanic) else std.debug.no_panic;
+pub const panic = if (builtin.is_test) std.debug.FullPanic(std.debug.defaultPanic) else @import("checks.zig");
 
 pub extern fn kv_exchange_header(exchange: *abi.Exchange, name: [*]const u8, name_length: i64, value: [*]const u8, value_length: i64) callconv(.c) void;
 pub extern fn kv_exchange_body(exchange: *abi.Exchange, bytes: [*]const u8, length: i64) callconv(.c) bool;
@@ -40,6 +39,7 @@ pub fn variable(name: []const u8) ?[]const u8 {
 
 test {
     _ = @import("http/answer.zig");
+    _ = @import("http/names.zig");
     _ = @import("http/proxy.zig");
     _ = @import("http/url.zig");
 }

@@ -35,6 +35,10 @@ pub fn internalError(message: []const u8) noreturn {
     host.exit(status_panic);
 }
 
+export fn kv_internal_error(message: [*]const u8, length: usize) callconv(.c) noreturn {
+    internalError(message[0..length]);
+}
+
 pub export fn kv_panic(message: [*]const u8, message_length: i64, place: [*]const u8, place_length: i64) callconv(.c) noreturn {
     panicAt(message[0..@intCast(message_length)], place[0..@intCast(place_length)]);
 }

@@ -37,13 +37,13 @@ LIBRARY_TARGETS: dict[str, str] = {
 
 _COMMON_FLAGS = ("-fstrip", "-ffunction-sections", "-fdata-sections")
 _OBJECT_FLAGS = ("build-obj", "-O", "ReleaseSafe", "-fcompiler-rt", *_COMMON_FLAGS, "-fno-unwind-tables")
-_HTTP_FLAGS = ("build-obj", "-O", "ReleaseSmall", *_COMMON_FLAGS, "-fno-unwind-tables")
+_HTTP_FLAGS = ("build-obj", "-O", "ReleaseSafe", *_COMMON_FLAGS, "-fno-unwind-tables")
 _LIBRARY_FLAGS = ("build-lib", "-dynamic", "-lc", "-O", "ReleaseSafe", "-fcompiler-rt", *_COMMON_FLAGS)
 
 # What the object for HTTP is made of; the files of its folder are no part of the others.
 _HTTP_ROOT = "http.zig"
 _HTTP_FOLDER = "http"
-_HTTP_SHARES = ("exchange_abi.zig", "futex.zig")
+_HTTP_SHARES = ("checks.zig", "exchange_abi.zig", "futex.zig")
 
 
 class RuntimeBuildError(ToolError):

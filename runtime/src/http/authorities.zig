@@ -1,28 +1,38 @@
 //! Whose certificates are trusted: those of the system, and those in the file that SSL_CERT_FILE names.
 
 const std = @import("std");
+const linux = std.os.linux;
+const files = @import("files.zig");
 const futex = @import("../futex.zig");
 const root = @import("../http.zig");
 const Io = std.Io;
 const Bundle = std.crypto.Certificate.Bundle;
 
 const pages = std.heap.page_allocator;
+const file_size_max = 64 << 20;
+
+/// Where systems keep them; the first that is there counts.
+const system_files = [_][]const u8{
+    "/etc/ssl/certs/ca-certificates.crt",
+    "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",
+    "/etc/pki/tls/certs/ca-bundle.crt",
+    "/etc/ssl/ca-bundle.pem",
+    "/etc/ssl/cert.pem",
+};
 
 var store: struct {
     lock: futex.Lock = .{},
     is_loaded: bool = false,
     bundle: Bundle = .empty,
-    /// What TLS takes while it looks a certificate up; nothing changes then any more.
+    /// What TLS takes while it looks a certificate up. Nothing changes then any more, so that it never waits.
     reading: Io.RwLock = .init,
 } = .{};
 
-/// std's functions that do what they are told in the thread that calls them.
-pub fn io() Io {
-    return Io.Threaded.global_single_threaded.io();
-}
-
 pub fn now() Io.Timestamp {
-    return Io.Clock.real.now(io());
+    var time: linux.timespec = undefined;
+    const result = linux.clock_gettime(.REALTIME, &time);
+    std.debug.assert(linux.errno(result) == .SUCCESS);
+    return .{ .nanoseconds = @as(i96, time.sec) * std.time.ns_per_s + time.nsec };
 }
 
 /// Read when the first connection needs them.
@@ -33,16 +43,41 @@ pub fn trusted() @FieldType(@FieldType(std.crypto.tls.Client.Options, "ca"), "bu
         load();
         store.is_loaded = true;
     }
-    return .{ .gpa = pages, .io = io(), .lock = &store.reading, .bundle = &store.bundle };
+    return .{ .gpa = pages, .io = .failing, .lock = &store.reading, .bundle = &store.bundle };
 }
 
 /// What cannot be read is left out: a connection then fails since its certificate is not trusted.
 fn load() void {
-    store.bundle.rescan(pages, io(), now()) catch {};
+    for (system_files) |path| {
+        const content = files.read(path, file_size_max) orelse continue;
+        defer files.free(content);
+        add(content);
+        break;
+    }
     const path = root.variable("SSL_CERT_FILE") orelse return;
-    if (path.len == 0) return;
-    const file = Io.Dir.cwd().openFile(io(), path, .{}) catch return;
-    defer file.close(io());
-    var reader = file.reader(io(), &.{});
-    store.bundle.addCertsFromFile(pages, &reader, now().toSeconds()) catch {};
+    const content = files.read(path, file_size_max) orelse return;
+    defer files.free(content);
+    add(content);
+}
+
+/// Every certificate in the text of a PEM file.
+fn add(text: []const u8) void {
+    const begin = "-----BEGIN CERTIFICATE-----";
+    const end = "-----END CERTIFICATE-----";
+    const decoder = std.base64.standard.decoderWithIgnore(" \t\r\n");
+    const bundle = &store.bundle;
+    var rest = text;
+    while (std.mem.find(u8, rest, begin)) |start| {
+        rest = rest[start + begin.len ..];
+        const length = std.mem.find(u8, rest, end) orelse return;
+        const encoded = rest[0..length];
+        rest = rest[length + end.len ..];
+        const at = bundle.bytes.items.len;
+        bundle.bytes.ensureUnusedCapacity(pages, encoded.len) catch return;
+        const decoded = decoder.decode(bundle.bytes.unusedCapacitySlice(), encoded) catch continue;
+        bundle.bytes.items.len += decoded;
+        bundle.parseCert(pages, @intCast(at), now().toSeconds()) catch {
+            bundle.bytes.items.len = at;
+        };
+    }
 }

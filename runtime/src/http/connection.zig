@@ -7,6 +7,7 @@ const abi = @import("../exchange_abi.zig");
 const answers = @import("answer.zig");
 const authorities = @import("authorities.zig");
 const futex = @import("../futex.zig");
+const names = @import("names.zig");
 const proxies = @import("proxy.zig");
 const sockets = @import("socket.zig");
 const Io = std.Io;
@@ -25,7 +26,6 @@ const record_size = tls.Client.min_buffer_len;
 
 /// A server that keeps connections open longer than this for the next request is the usual one.
 const fresh_ns = 5 * std.time.ns_per_s;
-const address_count_max = 16;
 
 pub const Opened = union(enum) { connection: *Connection, problem: Problem };
 
@@ -217,8 +217,12 @@ fn isOfCertificate(failure: anyerror) bool {
 // ---- Names and addresses
 
 fn connect(peer: Url, watch: *const Watch) sockets.Connected {
-    var buffer: [address_count_max]Io.net.IpAddress = undefined;
-    const addresses = resolve(peer, &buffer);
+    var found: names.Addresses = .{ .port = peer.port };
+    switch (names.find(peer.host, watch, &found)) {
+        .no_problem => {},
+        else => |problem| return .{ .problem = problem },
+    }
+    const addresses = found.slice();
     if (addresses.len == 0) return .{ .problem = .unknown_host };
     var problem: Problem = .unreachable_host;
     for (addresses, 0..) |address, index| {
@@ -228,37 +232,14 @@ fn connect(peer: Url, watch: *const Watch) sockets.Connected {
         share.deadline_ns = now + @divTrunc(watch.deadline_ns - now, @as(i64, @intCast(addresses.len - index)));
         switch (sockets.connect(address, &share)) {
             .descriptor => |descriptor| return .{ .descriptor = descriptor },
-            .problem => |found| {
-                if (found == .aborted) return .{ .problem = found };
+            .problem => |this| {
+                if (this == .aborted) return .{ .problem = this };
                 // The one that says most: there is a machine, there may be one, there is no way.
-                if (problem != .refused and found != .unreachable_host) problem = found;
+                if (problem != .refused and this != .unreachable_host) problem = this;
             },
         }
     }
     return .{ .problem = problem };
-}
-
-fn resolve(peer: Url, buffer: *[address_count_max]Io.net.IpAddress) []Io.net.IpAddress {
-    if (Io.net.IpAddress.parseIp4(peer.host, peer.port)) |address| {
-        buffer[0] = address;
-        return buffer[0..1];
-    } else |_| {}
-    if (Io.net.IpAddress.parseIp6(peer.host, peer.port)) |address| {
-        buffer[0] = address;
-        return buffer[0..1];
-    } else |_| {}
-    const name = Io.net.HostName.init(peer.host) catch return buffer[0..0];
-    const io = authorities.io();
-    var found: [2 * address_count_max]Io.net.HostName.LookupResult = undefined;
-    var queue: Io.Queue(Io.net.HostName.LookupResult) = .init(&found);
-    name.lookup(io, &queue, .{ .port = peer.port }) catch {};
-    var count: usize = 0;
-    while (queue.getOneUncancelable(io)) |result| {
-        if (result != .address or count == buffer.len) continue;
-        buffer[count] = result.address;
-        count += 1;
-    } else |_| {}
-    return buffer[0..count];
 }
 
 // ---- Idle connections

@@ -112,7 +112,7 @@ pub const Socket = struct {
 };
 
 /// Until one of the events is there: no problem.
-fn waitFor(descriptor: i32, events: i16, watch: *const Watch) Problem {
+pub fn waitFor(descriptor: i32, events: i16, watch: *const Watch) Problem {
     while (true) {
         const left_ns = watch.deadline_ns - now();
         if (left_ns <= 0) return watch.lateness;
@@ -147,24 +147,21 @@ pub fn connect(address: Io.net.IpAddress, watch: *const Watch) Connected {
     return .{ .problem = problem };
 }
 
+/// A socket that sends to the address, and hears from nobody else. Null: there is no way to it.
+pub fn openDatagram(address: Io.net.IpAddress) ?i32 {
+    const family: u32 = if (address == .ip4) linux.AF.INET else linux.AF.INET6;
+    const made = linux.socket(family, linux.SOCK.DGRAM | linux.SOCK.CLOEXEC | linux.SOCK.NONBLOCK, linux.IPPROTO.UDP);
+    if (linux.errno(made) != .SUCCESS) return null;
+    const descriptor: i32 = @intCast(made);
+    if (linux.errno(beginConnect(descriptor, address)) == .SUCCESS) return descriptor;
+    _ = linux.close(descriptor);
+    return null;
+}
+
 fn connectSocket(descriptor: i32, address: Io.net.IpAddress, watch: *const Watch) Problem {
     // A request is written at once and whole: waiting for more of it would only delay its end.
     _ = linux.setsockopt(descriptor, linux.IPPROTO.TCP, linux.TCP.NODELAY, &std.mem.toBytes(@as(i32, 1)), 4);
-    const result = switch (address) {
-        .ip4 => |ip| result: {
-            const name: linux.sockaddr.in = .{ .port = std.mem.nativeToBig(u16, ip.port), .addr = @bitCast(ip.bytes) };
-            break :result linux.connect(descriptor, &name, @sizeOf(linux.sockaddr.in));
-        },
-        .ip6 => |ip| result: {
-            const name: linux.sockaddr.in6 = .{
-                .port = std.mem.nativeToBig(u16, ip.port),
-                .flowinfo = 0,
-                .addr = ip.bytes,
-                .scope_id = 0,
-            };
-            break :result linux.connect(descriptor, &name, @sizeOf(linux.sockaddr.in6));
-        },
-    };
+    const result = beginConnect(descriptor, address);
     switch (linux.errno(result)) {
         .SUCCESS => return .no_problem,
         .INPROGRESS, .INTR, .AGAIN => {},
@@ -176,6 +173,24 @@ fn connectSocket(descriptor: i32, address: Io.net.IpAddress, watch: *const Watch
     var size: linux.socklen_t = @sizeOf(u32);
     _ = linux.getsockopt(descriptor, linux.SOL.SOCKET, linux.SO.ERROR, std.mem.asBytes(&number), &size);
     return if (number == 0) .no_problem else connectProblem(@fromBackingInt(@intCast(number)));
+}
+
+fn beginConnect(descriptor: i32, address: Io.net.IpAddress) usize {
+    switch (address) {
+        .ip4 => |ip| {
+            const name: linux.sockaddr.in = .{ .port = std.mem.nativeToBig(u16, ip.port), .addr = @bitCast(ip.bytes) };
+            return linux.connect(descriptor, &name, @sizeOf(linux.sockaddr.in));
+        },
+        .ip6 => |ip| {
+            const name: linux.sockaddr.in6 = .{
+                .port = std.mem.nativeToBig(u16, ip.port),
+                .flowinfo = 0,
+                .addr = ip.bytes,
+                .scope_id = 0,
+            };
+            return linux.connect(descriptor, &name, @sizeOf(linux.sockaddr.in6));
+        },
+    }
 }
 
 fn connectProblem(number: linux.E) Problem {
