@@ -41,7 +41,7 @@ SYSTEM_AUTHORITIES = (
 # OpenSSL's codes for a certificate of another name, or another address.
 NAME_MISMATCH_CODES = (62, 64)
 UNREACHABLE_ERRNOS = (errno.ENETUNREACH, errno.EHOSTUNREACH, errno.ENETDOWN, errno.EHOSTDOWN, errno.EADDRNOTAVAIL)
-OUR_HEADERS = {"accept": "application/json", "accept-encoding": "gzip", "user-agent": "kavach"}
+OUR_HEADERS = (("accept", "application/json"), ("accept-encoding", "gzip"), ("user-agent", "kavach"))
 
 
 class _Ends(Exception):
@@ -50,6 +50,15 @@ class _Ends(Exception):
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem.name)
         self.problem = problem
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where connections lead, and so which requests they can carry."""
+
+    is_tls: bool
+    authority: str
+    proxy: str | None
 
 
 @dataclass(eq=False, slots=True)
@@ -77,7 +86,8 @@ class HttpClient:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
         self._sendings: dict[HttpReceiver, _Sending] = {}
-        self._clients: dict[tuple[bool, str | None], httpx.AsyncClient] = {}
+        self._idle: dict[_Place, list[httpx.AsyncHTTPTransport]] = {}
+        self._context: ssl.SSLContext | None = None
 
     def send(self, request: HttpRequest, receiver: HttpReceiver) -> None:
         if self._loop is None:
@@ -118,9 +128,9 @@ class HttpClient:
         tasks = [sending.task for sending in sendings if sending.task is not None]
         if tasks:
             await asyncio.wait(tasks, timeout=CLOSING_S_MAX)
-        for client in self._clients.values():
+        for carrier in (each for carriers in self._idle.values() for each in carriers):
             with suppress(Exception):
-                await asyncio.wait_for(client.aclose(), CLOSING_S_MAX)
+                await asyncio.wait_for(carrier.aclose(), CLOSING_S_MAX)
 
     def _begin(self, sending: _Sending) -> None:
         self._sendings[sending.receiver] = sending
@@ -155,15 +165,19 @@ class HttpClient:
         return Problem.NO_PROBLEM
 
     async def _converse(self, sending: _Sending, connected: Callable[[], object]) -> None:
-        client = self._client(sending.request.url)
-        request = client.build_request(
+        import httpx
+
+        place = _place(sending.request.url)
+        carrier = self._take(place)
+        given = [(name, value.strip(" \t")) for name, value in sending.request.headers]
+        request = httpx.Request(
             sending.request.method,
             sending.request.url,
-            headers=[(name, value.strip(" \t")) for name, value in sending.request.headers],
+            headers=[*OUR_HEADERS, *given],
             content=sending.request.body,
             extensions={"trace": _follow(sending, connected)},
         )
-        response = await client.send(request, stream=True)
+        response = await carrier.handle_async_request(request)
         try:
             sending.status = response.status_code
             for name, value in response.headers.raw:
@@ -171,26 +185,36 @@ class HttpClient:
             await _read_body(response, sending.receiver)
         finally:
             await response.aclose()
+        self._idle.setdefault(place, []).append(carrier)
 
-    def _client(self, url: str) -> httpx.AsyncClient:
-        """The client for such a URL; connections are kept by it."""
+    def _take(self, place: _Place) -> httpx.AsyncHTTPTransport:
+        """The one that was used last for this place, or a new one.
+
+        Each carries one request at a time, and so has one connection: httpx's own pool looks at every connection, for
+        every connection, whenever a request begins or ends, which with 256 takes all the time there is.
+        """
         import httpx
 
-        try:
-            proxy = proxy_for(url, os.environ)
-        except UnusableProxy:
-            raise _Ends(Problem.UNREACHABLE) from None
-        is_tls = url[:6].lower() == "https:"
-        if (is_tls, proxy) not in self._clients:
-            self._clients[is_tls, proxy] = httpx.AsyncClient(
-                verify=trusting_context() if is_tls else False,
-                proxy=proxy,
-                trust_env=False,
-                timeout=None,
-                headers=OUR_HEADERS,
-                limits=httpx.Limits(max_connections=None, keepalive_expiry=IDLE_S_MAX),
-            )
-        return self._clients[is_tls, proxy]
+        idle = self._idle.get(place)
+        if idle:
+            return idle.pop()
+        if self._context is None and place.is_tls:
+            self._context = trusting_context()
+        return httpx.AsyncHTTPTransport(
+            verify=self._context or False,
+            proxy=place.proxy,
+            trust_env=False,
+            limits=httpx.Limits(max_connections=1, keepalive_expiry=IDLE_S_MAX),
+        )
+
+
+def _place(url: str) -> _Place:
+    try:
+        proxy = proxy_for(url, os.environ)
+    except UnusableProxy:
+        raise _Ends(Problem.UNREACHABLE) from None
+    scheme, authority = url.split("/", 3)[0:3:2]
+    return _Place(scheme.lower() == "https:", authority, proxy)
 
 
 def _follow(sending: _Sending, connected: Callable[[], object]) -> Callable[[str, dict[str, Any]], Any]:
