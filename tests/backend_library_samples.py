@@ -17,6 +17,8 @@ fn main() {
     print(xs.pop())
     print(xs[0].trim().len())
 }
+
+and of `json.check`, `decode` and `json.encode`.
 """
 
 from __future__ import annotations
@@ -211,6 +213,23 @@ for.end:
   release %101 @1:11
   %102: [string: [int]] = local.take &m @1:11
   release %102 @1:11
+  %104: string = const.string "[1, 2.5]" @17:5
+  %105: answer = json.check [float] %104 @17:5
+  %106: int = answer.kind %105 @17:5
+  %107: string = answer.text %105 @17:5
+  %108: [float] = decode %104 @17:5
+  %109: string = builtin json.encode %108 @17:5
+  %110: string = text.make %106, %107, %109 @17:5
+  print %110 @17:5
+  release %107 @17:5
+  release %108 @17:5
+  release %109 @17:5
+  release %110 @17:5
+  %111: string = const.string "[true]" @18:5
+  %112: answer = json.check [float] %111 @18:5
+  %113: string = answer.text %112 @18:5
+  print %113 @18:5
+  release %113 @18:5
   %103: nothing = const.nothing @1:11
   return %103 @1:4
 }
@@ -232,5 +251,7 @@ entry:
     "c 0\n"
     "d 1\n"
     "x\n"
-    "1\n",
+    "1\n"
+    "0[1.0,2.5]\n"
+    "value[0]: expected a number, found true\n",
 )

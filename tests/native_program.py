@@ -170,7 +170,9 @@ class Program:
             self._free(string)
         name = abi.AnswerKind(answer.kind).name
         text = read_text(answer.text)
-        value = self._decode(kind, answer) if name == "ANSWERED" else None
+        value = None
+        if name == "ANSWERED":
+            value = text if kind is STRING else self._decode(kind, answer)
         self._free(answer.text)
         self.answers.append(Answer(name, answer.status, text, value))
         return self.answers[-1]

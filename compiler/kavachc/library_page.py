@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 
 from kavachc.diagnostics.diagnostic import DiagnosticBag
-from kavachc.semantics.builtins import BUILTINS, Builtin
+from kavachc.semantics.builtins import BUILTINS, NAMESPACES, Builtin
 from kavachc.semantics.checker import load_prelude
 from kavachc.semantics.declarations import declare
 from kavachc.semantics.library import library_rows
@@ -18,6 +18,7 @@ from kavachc.semantics.types import (
     OptionalType,
     PrimitiveType,
     Type,
+    TypeVariable,
     substitute,
     variables,
 )
@@ -62,7 +63,7 @@ def _section(owner: Type | str | None) -> str:
     if isinstance(owner, MapType):
         return "Maps"
     if isinstance(owner, str):
-        return f"Capability {owner}"
+        return "JSON" if owner in NAMESPACES else f"Capability {owner}"
     return owner.name if isinstance(owner, PrimitiveType) else str(owner).partition("<")[0]
 
 
@@ -78,7 +79,8 @@ def _signature(row: Builtin) -> str:
     parameters = ", ".join(f"{name}: {type_}" for name, type_ in row.parameters)
     result = "" if str(row.result) == "()" else f" -> {row.result}"
     error = "" if row.error is None else f" ! {row.error}"
-    return f"{before}{row.name}({parameters}){result}{error}{_bounds(row)}"
+    name = f"{row.name}<T>" if isinstance(row.owner, str) and isinstance(row.result, TypeVariable) else row.name
+    return f"{before}{name}({parameters}){result}{error}{_bounds(row)}"
 
 
 def _bounds(row: Builtin) -> str:

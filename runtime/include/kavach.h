@@ -199,7 +199,9 @@ typedef struct kv_answer { int64_t kind; int64_t status; kv_string *text; int64_
  * retry_after, where it failed: 1 more than the nanoseconds that the provider asked to be left alone for; else 0 */
 bool kv_limit_commit(kv_answer *out, kv_coroutine self); /* KV_ANSWERED with an empty text: recorded; KV_DENIED: the reason */
 bool kv_ask(int64_t agent, const kv_type *type, const kv_schema *schema, const kv_string *prompt, kv_answer *out, kv_coroutine self);
-void kv_decode(const kv_type *type, const kv_string *json, void *out); /* json that kv_ask answered; the value is owned */
+/* How the text fits the type as JSON: kind 0, it does; 1, it is no JSON; 2, it does not fit; the text says what is wrong. */
+void kv_json_check(const kv_type *type, const kv_string *text, kv_answer *out);
+void kv_decode(const kv_type *type, const kv_string *json, void *out); /* JSON that is known to fit; the value is owned */
 
 /* ---- The host: everything the runtime needs from outside ---- */
 typedef enum kv_file_operation { KV_READ = 0, KV_WRITE = 1, KV_APPEND = 2, KV_EXISTS = 3 } kv_file_operation;

@@ -8,14 +8,24 @@ const check = @import("json_check.zig");
 const json = @import("json.zig");
 const map_block = @import("map.zig");
 const memory = @import("memory.zig");
+const moments = @import("moments.zig");
 const string_block = @import("string.zig");
 const assert = std.debug.assert;
 
-/// `text` is the text of an answer that kv_ask gave for `expected`. The value at `out` is then the caller's.
-pub export fn kv_decode(expected: *const abi.Type, text: *const abi.String, out: *anyopaque) callconv(.c) void {
-    decode(expected, text.slice(), out);
+/// How the text fits the type as JSON, and a note where it does not.
+pub export fn kv_json_check(expected: *const abi.Type, text: *const abi.String, out: *abi.Answer) callconv(.c) void {
+    var note: std.ArrayList(u8) = .empty;
+    defer note.deinit(allocator);
+    const verdict = check.look(allocator, expected, text.slice(), "value", &note) catch unreachable;
+    out.* = .{ .kind = @fromBackingInt(@intCast(@backingInt(verdict))), .status = 0, .text = string_block.create(note.items) };
 }
 
+/// `text` is JSON that is known to fit `expected`. The value at `out` is then the caller's.
+pub export fn kv_decode(expected: *const abi.Type, text: *const abi.String, out: *anyopaque) callconv(.c) void {
+    fromJson(expected, text.slice(), out);
+}
+
+/// `text` is the text of an answer that fits `expected`.
 pub fn decode(expected: *const abi.Type, text: []const u8, out: *anyopaque) void {
     // An answer of the type String is the model's text as it stands, not JSON (spec 8.4.string).
     if (expected.kind == .string) return store(*abi.String, out, string_block.create(text));
@@ -97,7 +107,9 @@ const Decoder = struct {
                 try decoder.object(expected.fieldSlice(), out);
             },
             .sum => try decoder.sum(expected, out),
-            .nothing, .duration, .instant, .task, .agent, .capability, .@"error", .function => unreachable,
+            .duration => store(i64, out, moments.duration(try decoder.string()).?),
+            .instant => store(i64, out, moments.instant(try decoder.string()).?),
+            .nothing, .task, .agent, .capability, .@"error", .function => unreachable,
         }
     }
 
@@ -125,6 +137,10 @@ const Decoder = struct {
         const held = expected.element.?;
         const room = memory.allocateRaw(@max(1, @as(usize, @intCast(held.size))));
         defer memory.freeRaw(room);
+        if (expected.key.?.kind != .string) {
+            try decoder.pairs(expected, &made, room);
+            return made;
+        }
         var members = try decoder.cursor.open('{');
         while (try members.next()) {
             var key = string_block.create(try decoder.string());
@@ -133,6 +149,25 @@ const Decoder = struct {
             map_block.kv_map_set(&made, expected, @ptrCast(&key), room);
         }
         return made;
+    }
+
+    /// The keys and values of a map whose keys are no Strings. `room` is for one value.
+    fn pairs(decoder: *Decoder, expected: *const abi.Type, made: **abi.Map, room: *anyopaque) json.Error!void {
+        const key = expected.key.?;
+        const key_room = memory.allocateRaw(@max(1, @as(usize, @intCast(key.size))));
+        defer memory.freeRaw(key_room);
+        var members = try decoder.cursor.open('[');
+        while (try members.next()) {
+            var pair = try decoder.cursor.open('[');
+            const has_key = try pair.next();
+            try decoder.value(key, key_room);
+            const has_value = try pair.next();
+            assert(has_key and has_value);
+            try decoder.value(expected.element.?, room);
+            const has_more = try pair.next();
+            assert(!has_more);
+            map_block.kv_map_set(made, expected, key_room, room);
+        }
     }
 
     fn object(decoder: *Decoder, fields: []const abi.Field, base: *anyopaque) json.Error!void {

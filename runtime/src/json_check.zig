@@ -5,7 +5,9 @@ const std = @import("std");
 const abi = @import("abi.zig");
 const decode = @import("decode.zig");
 const json = @import("json.zig");
+const map_block = @import("map.zig");
 const memory = @import("memory.zig");
+const moments = @import("moments.zig");
 const value_block = @import("value.zig");
 const assert = std.debug.assert;
 const Allocator = std.mem.Allocator;
@@ -31,17 +33,29 @@ pub fn withoutFence(text: []const u8) []const u8 {
     return trimmed[line_end + 1 .. last_line_start];
 }
 
+/// The numbers are those of kv_json_check.
+pub const Verdict = enum(i64) { fits = 0, no_json = 1, misfit = 2 };
+
 /// True when `text` is one whole JSON value that fits `expected`; otherwise `note` says why not.
 pub fn fits(allocator: Allocator, expected: *const abi.Type, text: []const u8, note: *Note) Allocator.Error!bool {
+    return try look(allocator, expected, text, "answer", note) == .fits;
+}
+
+/// As `fits`; the note calls the value `root`.
+pub fn look(allocator: Allocator, expected: *const abi.Type, text: []const u8, root: []const u8, note: *Note) Allocator.Error!Verdict {
     assert(note.items.len == 0);
-    var checker: Checker = .{ .allocator = allocator, .cursor = .{ .text = text }, .note = note };
+    var checker: Checker = .{ .allocator = allocator, .cursor = .{ .text = text }, .note = note, .root = root };
     defer checker.deinit();
     checker.whole(expected) catch |problem| switch (problem) {
         error.OutOfMemory => return error.OutOfMemory,
-        error.Misfit => {},
-        error.Syntax => try checker.syntaxNote(),
+        error.Misfit => return if (checker.is_json) .misfit else .no_json,
+        error.Syntax => {
+            try checker.syntaxNote();
+            return .no_json;
+        },
     };
-    return note.items.len == 0;
+    assert(note.items.len == 0);
+    return .fits;
 }
 
 const Checker = struct {
@@ -50,6 +64,9 @@ const Checker = struct {
     allocator: Allocator,
     cursor: json.Cursor,
     note: *Note,
+    root: []const u8,
+    /// The text is known to be JSON.
+    is_json: bool = false,
     /// Where the walk is in the value, as `.items[2].price`.
     path: std.ArrayList(u8) = .empty,
     name: std.ArrayList(u8) = .empty,
@@ -66,6 +83,7 @@ const Checker = struct {
         if (checker.cursor.peek() == null) return checker.misfit("the text is empty", .{});
         checker.cursor.position = 0;
         try checker.cursor.checkForm(checker.allocator);
+        checker.is_json = true;
         try checker.value(expected);
         assert(checker.cursor.peek() == null);
     }
@@ -85,7 +103,7 @@ const Checker = struct {
                 try checker.cursor.string(checker.allocator, null);
             },
             .array => try checker.array(expected),
-            .map => {
+            .map => if (expected.key.?.kind != .string) try checker.pairs(expected) else {
                 if (try checker.cursor.peekKind() != .object) return checker.unexpected("an object");
                 try checker.map(expected);
             },
@@ -99,8 +117,9 @@ const Checker = struct {
                 try checker.object(expected.fieldSlice());
             },
             .sum => try checker.sum(expected),
-            // The compiler lets none of these be asked for.
-            .nothing, .duration, .instant, .task, .agent, .capability, .@"error", .function => {
+            .duration => try checker.moment(moments.duration, "a duration such as \"90s\""),
+            .instant => try checker.moment(moments.instant, "an instant such as \"2026-01-01T00:00:00Z\""),
+            .nothing, .task, .agent, .capability, .@"error", .function => {
                 return checker.misfit("a value of this type cannot be asked for", .{});
             },
         }
@@ -138,6 +157,64 @@ const Checker = struct {
             try checker.value(expected.element.?);
             checker.path.shrinkRetainingCapacity(path_length);
         }
+    }
+
+    fn moment(checker: *Checker, comptime read: fn ([]const u8) ?i64, wanted: []const u8) Error!void {
+        if (try checker.cursor.peekKind() != .string) return checker.unexpected(wanted);
+        const start = checker.cursor.position;
+        checker.name.clearRetainingCapacity();
+        try checker.cursor.string(checker.allocator, &checker.name);
+        if (read(checker.name.items) == null) {
+            checker.cursor.position = start;
+            return checker.unexpected(wanted);
+        }
+    }
+
+    /// A map whose keys are no Strings: an array of pairs, each key once.
+    fn pairs(checker: *Checker, expected: *const abi.Type) Error!void {
+        if (try checker.cursor.peekKind() != .array) return checker.unexpected("an array");
+        const key = expected.key.?;
+        const truth: abi.Type = .{ .kind = .bool, .size = 1, .alignment = 1 };
+        const seen_type: abi.Type = .{ .kind = .map, .counted = 1, .size = 8, .key = key, .element = &truth };
+        var seen = map_block.kv_map_new(&seen_type, 0);
+        defer value_block.release(&seen_type, @ptrCast(&seen));
+        const room = memory.allocateRaw(@intCast(@max(1, key.size)));
+        defer memory.freeRaw(room);
+        const elements = [_]abi.Field{
+            .{ .name = .{}, .type = key, .offset = 0 },
+            .{ .name = .{}, .type = expected.element.?, .offset = 0 },
+        };
+        const pair: abi.Type = .{ .kind = .tuple, .size = 0, .fields = &elements, .field_count = 2 };
+        var members = try checker.cursor.open('[');
+        const path_length = checker.path.items.len;
+        var index: usize = 0;
+        while (try members.next()) : (index += 1) {
+            try checker.path.print(checker.allocator, "[{d}]", .{index});
+            checker.cursor.skipSpace();
+            const start = checker.cursor.position;
+            try checker.tuple(&pair);
+            const key_text = try checker.firstElement(start);
+            decode.fromJson(key, key_text, room);
+            if (map_block.kv_map_find(&seen_type, seen, room) != null) {
+                value_block.release(key, room);
+                return checker.misfit("the key {s} is given twice", .{clipped(key_text)});
+            }
+            var is_seen: u8 = 1;
+            map_block.kv_map_set(&seen, &seen_type, room, @ptrCast(&is_seen));
+            checker.path.shrinkRetainingCapacity(path_length);
+        }
+    }
+
+    /// The text of the first element of the array at `start`.
+    fn firstElement(checker: *Checker, start: usize) Error![]const u8 {
+        var cursor: json.Cursor = .{ .text = checker.cursor.text, .position = start };
+        var members = try cursor.open('[');
+        const has_element = try members.next();
+        assert(has_element);
+        cursor.skipSpace();
+        const from = cursor.position;
+        try cursor.skipValue(checker.allocator, 0);
+        return cursor.text[from..cursor.position];
     }
 
     /// An object with any keys, each once.
@@ -262,7 +339,7 @@ const Checker = struct {
     }
 
     fn misfit(checker: *Checker, comptime format: []const u8, arguments: anytype) Error {
-        try checker.note.print(checker.allocator, "answer{s}: ", .{checker.path.items});
+        try checker.note.print(checker.allocator, "{s}{s}: ", .{ checker.root, checker.path.items });
         try checker.note.print(checker.allocator, format, arguments);
         return error.Misfit;
     }
@@ -288,8 +365,8 @@ const Checker = struct {
 
     fn syntaxNote(checker: *Checker) Allocator.Error!void {
         assert(checker.path.items.len == 0);
-        const arguments = .{ checker.cursor.position, checker.cursor.problem };
-        try checker.note.print(checker.allocator, "answer: not JSON at byte {d}: {s}", arguments);
+        const arguments = .{ checker.root, checker.cursor.position, checker.cursor.problem };
+        try checker.note.print(checker.allocator, "{s}: not JSON at byte {d}: {s}", arguments);
     }
 };
 

@@ -19,6 +19,7 @@ comptime {
     _ = @import("library_array.zig");
     _ = @import("library_date.zig");
     _ = @import("library_number.zig");
+    _ = @import("library_json.zig");
     _ = @import("library_string.zig");
     _ = @import("library_world.zig");
     _ = @import("map.zig");

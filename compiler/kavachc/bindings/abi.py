@@ -489,6 +489,7 @@ FUNCTIONS: Final[dict[str, tuple[Any, tuple[Any, ...]]]] = {
     "kv_limit_refuse": (_string, (c_int64,)),
     # ask
     "kv_ask": (c_bool, (c_int64, _type, POINTER(Schema), _string, POINTER(Answer), Coroutine)),
+    "kv_json_check": (None, (_type, _string, POINTER(Answer))),
     "kv_decode": (None, (_type, _string, c_void_p)),
     # HTTP: what the host reports, from any thread
     "kv_exchange_header": (None, (POINTER(Exchange), c_char_p, c_int64, c_char_p, c_int64)),

@@ -181,6 +181,7 @@ RESULT_MISSING = Code("K0322", "`{name}` gives {a_type}, but can end without one
 RETURN_VALUE_MISSING = Code("K0323", "`{name}` gives {a_type}: `return` needs a value", "write `return …`")
 RETURN_VALUE_UNEXPECTED = Code("K0324", "`{name}` gives nothing, so `return` takes no value")
 NOT_ASKABLE = Code("K0325", "`ask` cannot give {a_type}: {reason}")
+NOT_JSON = Code("K0365", "JSON cannot hold {a_type}: {reason}")
 ASK_TYPE_MISSING = Code("K0326", "nothing says what `ask` is to give", "write the type of the answer: `ask<Answer>(…)`")
 IF_WITHOUT_ELSE = Code("K0327", "`if` without `else` gives nothing, and {a_type} is expected", "add `else {{ … }}`")
 IF_GIVES_NOTHING = Code(

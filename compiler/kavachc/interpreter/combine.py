@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 from kavachc.interpreter import arithmetic
 from kavachc.interpreter.builtins import AT_ONCE
 from kavachc.interpreter.frames import Frame
+from kavachc.interpreter.json_library import decoded
 from kavachc.interpreter.library import LIBRARY
 from kavachc.interpreter.places import element, value_at
 from kavachc.interpreter.show import show, show_cut
@@ -104,6 +105,8 @@ def _arithmetic(evaluator: Evaluator, node: typed.ArithmeticOperation, _frame: F
 def _builtin(evaluator: Evaluator, node: typed.CallBuiltin, frame: Frame, values: Values) -> Value:
     key = node.builtin.key
     try:
+        if key == "json.decode":
+            return decoded(evaluator, values[0], frame.type(node.type))
         if key not in LIBRARY:
             return AT_ONCE[key](evaluator, tuple(frame.type(argument.type) for argument in node.arguments), values)
         result = LIBRARY[key](*values)

@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import NoReturn, TypeAlias
 
 from kavachc.interpreter.arithmetic import INT_MAX, INT_MIN
@@ -19,11 +20,14 @@ from kavachc.interpreter.values import (
     TupleValue,
     Value,
     VariantValue,
+    key_of,
     put,
 )
 from kavachc.semantics.types import (
     BOOL,
+    DURATION,
     FLOAT,
+    INSTANT,
     INT,
     STRING,
     ArrayType,
@@ -40,6 +44,9 @@ from kavachc.semantics.types import (
 INT_DIGITS_MAX = 19
 QUOTE_BYTES_MAX = 80
 FENCE = re.compile(r"```[ \t]*[A-Za-z0-9_+.-]*[ \t\r]*\n(?P<inside>(?:.*\n)?)[ \t\r]*```", re.DOTALL)
+A_DURATION = 'a duration such as "90s"'
+AN_INSTANT = 'an instant such as "2026-01-01T00:00:00Z"'
+UNITS_NS = {"ns": 1, "us": 1_000, "ms": 10**6, "s": 10**9, "m": 60 * 10**9, "h": 3_600 * 10**9, "d": 86_400 * 10**9}
 NOT_AN_INT = "a whole number of 64 bits, written without point, exponent and quotes"
 
 # Whether a field's rule holds for a value; the types are the arguments of the type that the field is in.
@@ -53,6 +60,10 @@ def no_rules(rule: FieldRule, arguments: tuple[Type, ...], value: Value) -> bool
 
 class Misfit(Exception):
     """The text does not fit; says what does not."""
+
+
+class NotJsonText(Misfit):
+    """It is not even JSON."""
 
 
 def fitting_json(text: str, wanted: Type, holds: Holds) -> str:
@@ -69,16 +80,16 @@ def decode_answer(text: str, wanted: Type, holds: Holds) -> Value:
     return text if wanted is STRING else decode(text, wanted, holds)
 
 
-def decode(text: str, wanted: Type, holds: Holds) -> Value:
-    """The value that JSON is; raises `Misfit`."""
+def decode(text: str, wanted: Type, holds: Holds, root: str = "answer") -> Value:
+    """The value that JSON is; raises `Misfit`, whose text calls the value `root`."""
     if not text.strip(" \t\n\r"):
-        raise Misfit("answer: the text is empty")
+        raise NotJsonText(f"{root}: the text is empty")
     try:
         item = read_json(text)
     except NotJson as wrong:
         at = len(text[: wrong.position].encode())
-        raise Misfit(f"answer: not JSON at byte {at}: {wrong.problem}") from None
-    return _Decoder(holds).value(item, wanted, "answer")
+        raise NotJsonText(f"{root}: not JSON at byte {at}: {wrong.problem}") from None
+    return _Decoder(holds).value(item, wanted, root)
 
 
 def without_fence(text: str) -> str:
@@ -100,6 +111,8 @@ class _Decoder:
             return item.value if item.kind == "bool" else _unexpected("`true` or `false`", item, path)
         if wanted is STRING:
             return item.value if item.kind == "string" else _unexpected("a string", item, path)
+        if wanted is DURATION or wanted is INSTANT:
+            return _time(item, wanted, path)
         if isinstance(wanted, ArrayType):
             if item.kind != "array":
                 _unexpected("an array", item, path)
@@ -128,7 +141,9 @@ class _Decoder:
         return TupleValue(elements)
 
     def _map(self, item: Json, wanted: MapType, path: str) -> MapValue:
-        """An object, each key once."""
+        """An object, each key once; where keys are no Strings, an array of pairs."""
+        if wanted.key is not STRING:
+            return self._pairs(item, wanted, path)
         if item.kind != "object":
             _unexpected("an object", item, path)
         made = MapValue({})
@@ -136,6 +151,18 @@ class _Decoder:
             if name in made.items:
                 raise Misfit(f'{path}: the key "{clipped(name)}" is given twice')
             put(made, name, self.value(content, wanted.value, f'{path}["{clipped(name)}"]'))
+        return made
+
+    def _pairs(self, item: Json, wanted: MapType, path: str) -> MapValue:
+        if item.kind != "array":
+            _unexpected("an array", item, path)
+        made = MapValue({})
+        pair_type = TupleType((wanted.key, wanted.value))
+        for index, part in enumerate(item.value):
+            key, value = self._tuple(part, pair_type, f"{path}[{index}]").fields
+            if key_of(key) in made.items:
+                raise Misfit(f"{path}[{index}]: the key {clipped(part.value[0].text)} is given twice")
+            put(made, key, value)
         return made
 
     def _fields(
@@ -213,6 +240,41 @@ def _float(item: Json, path: str) -> float:
     if not math.isfinite(float(item.text)):
         _unexpected("a number that a Float can hold", item, path)
     return float(item.text)
+
+
+def _time(item: Json, wanted: Type, path: str) -> int:
+    """A Duration or an Instant, as it shows."""
+    found = None
+    if item.kind == "string":
+        found = duration_of(item.value) if wanted is DURATION else instant_of(item.value)
+    return _unexpected(A_DURATION if wanted is DURATION else AN_INSTANT, item, path) if found is None else found
+
+
+def duration_of(text: str) -> int | None:
+    """The nanoseconds of `-?[0-9]+` and a unit."""
+    found = re.fullmatch(r"(-?[0-9]{1,19})(ns|us|ms|s|m|h|d)", text, re.ASCII)
+    if found is None:
+        return None
+    value_ns = int(found[1]) * UNITS_NS[found[2]]
+    return value_ns if INT_MIN <= value_ns <= INT_MAX else None
+
+
+def instant_of(text: str) -> int | None:
+    """The nanoseconds since 1970 of `2026-01-01T00:00:00Z`, perhaps with a fraction of up to nine digits."""
+    found = re.fullmatch(
+        r"([0-9]{4})-([0-9]{2})-([0-9]{2})T([0-9]{2}):([0-9]{2}):([0-9]{2})(\.([0-9]{1,9}))?Z", text, re.ASCII
+    )
+    if found is None:
+        return None
+    try:
+        year, month, day, hour, minute, second = [int(part) for part in found.groups()[:6]]
+        moment = datetime(year, month, day, hour, minute, second, tzinfo=UTC)
+    except ValueError:
+        return None
+    since = moment - datetime(1970, 1, 1, tzinfo=UTC)
+    fraction_ns = int((found[8] or "0").ljust(9, "0"))
+    value_ns = (since.days * 86_400 + since.seconds) * 10**9 + fraction_ns
+    return value_ns if INT_MIN <= value_ns <= INT_MAX else None
 
 
 def _has_fields(wanted: SumType) -> bool:

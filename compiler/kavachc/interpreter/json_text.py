@@ -226,3 +226,13 @@ class _Reader:
             unit = unit * 16 + int(self.current, 16)
             self.position += 1
         return unit
+
+
+_SHORT_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\b": "\\b", "\f": "\\f"}
+_ESCAPED = re.compile(r'["\\\x00-\x1f]')
+
+
+def quote_json(text: str) -> str:
+    """The text as a JSON string: only what must be is escaped."""
+    inside = _ESCAPED.sub(lambda found: _SHORT_ESCAPES.get(found[0]) or f"\\u{ord(found[0]):04x}", text)
+    return f'"{inside}"'

@@ -174,6 +174,8 @@ _ROWS = (
     _row("array.insert", _CHANGED, INT, T, NOTHING, panics=True),
     _row("array.remove_at", _CHANGED, INT, T, panics=True),
     _row("array.clear", _CHANGED, NOTHING),
+    # JSON.
+    _row("json.encode", T, STRING, panics=True),
     # What needs the host. Of a file: a kv_file_status, and what was read or the reason.
     _row("env.get", STRING, Optional(STRING)),
     _row("env.args", _STRINGS),

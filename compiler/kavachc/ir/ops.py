@@ -185,6 +185,7 @@ _ROWS = (
     Op("answer.status", "b", "owned", pure=True),
     Op("answer.text", "c", "owned", pure=True),
     Op("answer.retry_after", "b", "owned", pure=True),  # the hidden field of `AiError.Failed`
+    Op("json.check", "b", "owned", ("type",), pure=True),  # answer: how a text fits the type as JSON (kv_json_check)
     Op("decode", "b", "owned"),  # JSON that is known to fit the result's type
     # Terminators. `return` is the ok outcome where the function has one; `fail` and `return.cancelled` the others.
     Op("jump", "", "none", ("block",), terminator=True),

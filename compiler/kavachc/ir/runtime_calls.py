@@ -97,6 +97,7 @@ _ROWS = (
     RuntimeCall("kv_limit_refuse", ("int64",), "pointer"),
     # ask.
     RuntimeCall("kv_ask", ("int64", "pointer", "pointer", "pointer", "pointer", "pointer"), "bool"),
+    RuntimeCall("kv_json_check", ("pointer", "pointer", "pointer"), "none"),
     RuntimeCall("kv_decode", ("pointer", "pointer", "pointer"), "none"),
     # The parts of the runtime that only some programs link; `kv_program` points to them.
     RuntimeCall("kv_ledger_part", ("int32",), "none"),

@@ -165,6 +165,11 @@ def _ask(use: Use) -> IrType:
     return Outcome(ANSWER, None)
 
 
+def _json_check(use: Use) -> IrType:
+    expect(use.types[0], STRING)
+    return ANSWER
+
+
 def _decode(use: Use) -> IrType:
     expect(use.types[0], STRING)
     return declared(use)
@@ -280,6 +285,7 @@ CALL_RULES: dict[str, Rule] = {
     "answer.status": fixed(INT, ANSWER),
     "answer.text": fixed(STRING, ANSWER),
     "answer.retry_after": fixed(INT, ANSWER),
+    "json.check": _json_check,
     "decode": _decode,
     "jump": fixed(None),
     "branch": fixed(None, BOOL),

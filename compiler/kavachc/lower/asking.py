@@ -44,6 +44,9 @@ def perform_ask(
     state.start(failed)
     fails(build.local_take(error))
     state.start(answered)
+    if answer_type == types.STRING:
+        # The model's text as it stands (spec 8.4.string).
+        return text
     value = build.decode(text, lower_type(answer_type))
     build.release(text)
     return value

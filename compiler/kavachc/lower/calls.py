@@ -10,6 +10,7 @@ from kavachc.ir.module import Value
 from kavachc.lower.asking import perform_ask
 from kavachc.lower.builtins import BUILTINS, MUTATING_BUILTINS
 from kavachc.lower.function import ExpressionLowering, Failure, FunctionLowering
+from kavachc.lower.json_library import decode_json
 from kavachc.lower.places import PlaceLowering
 from kavachc.lower.settle import settle
 from kavachc.semantics import typed_ast as typed
@@ -138,7 +139,11 @@ def _capability(
 def _builtin(
     state: FunctionLowering, node: typed.CallBuiltin, operands: list[Value], mark: int, fails: Failure | None
 ) -> Value:
-    value = BUILTINS[node.builtin.key](state, operands, fails)
+    if node.builtin.key == "json.decode":
+        assert fails is not None, "a text may not fit"
+        value = decode_json(state, node.type, operands[0], fails)
+    else:
+        value = BUILTINS[node.builtin.key](state, operands, fails)
     state.release_to(mark)
     return value
 

@@ -39,7 +39,8 @@ SHOWN = TypeVariable("Shown")
 @dataclass(frozen=True, slots=True)
 class Builtin:
     """A function (`owner` None), a method of a type (`owner` the receiver's type), or a method of a built-in
-    capability (`owner` its name). `waits`: the caller may be suspended. `mutates`: the receiver is a place."""
+    capability, or of a name space (`owner` its name). `waits`: the caller may be suspended. `mutates`: the receiver is
+    a place."""
 
     key: str
     name: str
@@ -53,6 +54,8 @@ class Builtin:
     mutates: bool = False
 
 
+# What stands before the dot of functions that belong together and only compute.
+NAMESPACES = ("json",)
 BUILTIN_CAPABILITIES = ("Ai", "Console", "Time", "Random", "Env", "Files", "Http")
 
 
@@ -364,6 +367,23 @@ BUILTINS: tuple[Builtin, ...] = (
     ),
     Builtin("task.cancel", "cancel", TaskType(T), (), NOTHING, "Ends the task at its next wait."),
     Builtin("time.sleep", "sleep", "Time", (("duration", DURATION),), NOTHING, "Waits.", effect="Time", waits=True),
+    Builtin(
+        "json.encode",
+        "encode",
+        "json",
+        (("value", T),),
+        STRING,
+        "The value as JSON, without white space. A Float that is no number is a panic.",
+    ),
+    Builtin(
+        "json.decode",
+        "decode",
+        "json",
+        (("text", STRING),),
+        T,
+        "The value of the type `T` that the text is as JSON, exactly: `json.decode<Order>(text)`.",
+        error="JsonError",
+    ),
     Builtin("time.now", "now", "Time", (), INSTANT, "The UTC time.", effect="Time"),
     Builtin(
         "env.get",

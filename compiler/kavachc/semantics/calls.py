@@ -21,6 +21,7 @@ from kavachc.semantics.construction import check_record_make, check_variant_make
 from kavachc.semantics.conversions import is_partly_unknown
 from kavachc.semantics.habits import help_for_method
 from kavachc.semantics.inference import Inference, refuse_type_arguments
+from kavachc.semantics.json_calls import check_json
 from kavachc.semantics.library import library_method, library_method_names
 from kavachc.semantics.names import (
     READING,
@@ -94,7 +95,8 @@ def check_call(body: Body, node: ast.Call, wanted: Type | None = None) -> Checke
         if not isinstance(named, SumType):
             refuse_type_arguments(body, callee.type_arguments, callee.target)
         example = type_arguments_example(named, callee.name) if isinstance(named, SumType) else None
-        refuse_type_arguments(body, node.type_arguments, callee.name, example)
+        if named != "json":
+            refuse_type_arguments(body, node.type_arguments, callee.name, example)
         return _check_call_of_part(body, node, callee, named, wanted)
     checked = body.operand(callee)
     if isinstance(checked.type, FunctionType):
@@ -154,7 +156,7 @@ def _check_call_of_part(
         row = builtin_named(named, name.text)
         if row is None:
             return _report_no_method(body, node, callee, named, method_names(named))
-        return check_builtin(body, node, row, None)
+        return check_json(body, node, callee, row) if named == "json" else check_builtin(body, node, row, None)
     if isinstance(named, RecordType) and name.text in body.world.methods_of(named):
         body.report(codes.METHOD_ON_TYPE, callee.span, name=name.text, type=named)
         return wrong_call(body, node)

@@ -183,6 +183,7 @@ def _program(world: World, main: typed.Function, asks: list[tuple[Type, Span]]) 
         ai_error=world.sum("AiError"),
         task_error=world.sum("TaskError"),
         file_error=world.sum("FileError"),
+        json_error=world.sum("JsonError"),
         asks=asks,
         rules=[entry.rule for entry in world.rules],
     )

@@ -90,7 +90,9 @@ def _body(outer: Body, function: typed.Function) -> Body:
     """Where the names of the closure's surroundings are known as what it captures of them."""
     # What generic functions are asked for counts for the whole of the function that this stands in.
     shared = outer.facts
-    facts = outer.world.facts[function] = Facts(calls_of_generics=shared.calls_of_generics, asks=shared.asks)
+    facts = outer.world.facts[function] = Facts(
+        calls_of_generics=shared.calls_of_generics, asks=shared.asks, jsons=shared.jsons
+    )
     body = Body(outer.world, outer.dispatch, facts, function, outer.agent, outer.rule_target, outer=outer)
     body.guesses = outer.guesses
 

@@ -150,6 +150,18 @@ def why_not_askable(type_: Type) -> str | None:
     return _reason(type_, found, "is not something that a model can write")
 
 
+def why_not_json(type_: Type) -> str | None:
+    """None when values of the type can be written as JSON and read back; a type variable is looked at where it is
+    known."""
+    optional = find_inside(
+        type_, lambda part: isinstance(part, OptionalType) and isinstance(part.element, OptionalType)
+    )
+    if optional is not None:
+        return _reason(type_, optional, "has two kinds of `none`, and JSON only one")
+    found = find_inside(type_, lambda part: _is_of_the_run(part) or part in (ERROR, NOTHING))
+    return _reason(type_, found, "is not something that JSON can hold")
+
+
 def _is_not_written(part: Type) -> bool:
     """JSON has objects for maps, whose keys are Strings."""
     is_map = isinstance(part, MapType) and part.key not in (STRING, UNKNOWN) and not isinstance(part.key, TypeVariable)

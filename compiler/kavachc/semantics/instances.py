@@ -6,7 +6,7 @@ from kavachc.diagnostics import codes
 from kavachc.diagnostics.diagnostic import Label
 from kavachc.semantics import typed_ast as typed
 from kavachc.semantics.body import Body
-from kavachc.semantics.conversions import find_inside, is_partly_unknown, why_not_askable
+from kavachc.semantics.conversions import find_inside, is_partly_unknown, why_not_askable, why_not_json
 from kavachc.semantics.growth import Edge, edges, growing_edges, report_growth
 from kavachc.semantics.inference import check_bounds
 from kavachc.semantics.types import (
@@ -93,6 +93,12 @@ def _check_asks(world: World) -> dict[tuple[Type, Span], None]:
             if reason is not None:
                 labels = (Label(span, "asked for here"),)
                 world.bag.report(codes.NOT_ASKABLE, root, type=answer, a_type=a(answer), reason=reason, labels=labels)
+        for kept, span in facts.jsons:
+            held = substitute(kept, bindings)
+            reason = why_not_json(held) if is_open(kept) else None
+            if reason is not None:
+                labels = (Label(span, "written or read here"),)
+                world.bag.report(codes.NOT_JSON, root, type=held, a_type=a(held), reason=reason, labels=labels)
         for call in facts.calls_of_generics:
             inner = tuple([substitute(item, bindings) for item in call.type_arguments])
             pending.append((call.callee, inner, root))

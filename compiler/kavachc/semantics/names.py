@@ -7,7 +7,7 @@ from dataclasses import replace
 from kavachc.diagnostics import codes
 from kavachc.semantics import typed_ast as typed
 from kavachc.semantics.body import Body
-from kavachc.semantics.builtins import BUILTIN_CAPABILITIES
+from kavachc.semantics.builtins import BUILTIN_CAPABILITIES, NAMESPACES
 from kavachc.semantics.constants import constant_named
 from kavachc.semantics.conversions import is_partly_unknown
 from kavachc.semantics.habits import help_for_call, help_for_value
@@ -43,7 +43,7 @@ def type_named_by(body: Body, node: ast.Expression) -> NominalType | str | None:
         return None
     if node.text in body.world.types:
         return body.world.types[node.text]
-    return node.text if node.text in BUILTIN_CAPABILITIES else None
+    return node.text if node.text in (*BUILTIN_CAPABILITIES, *NAMESPACES) else None
 
 
 def check_name(body: Body, node: ast.Name, wanted: Type | None) -> typed.Expr:

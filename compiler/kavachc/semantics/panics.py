@@ -26,3 +26,5 @@ ASSERTION_MESSAGE = ": {message}"
 SHOWN_LENGTH_MAX = 200
 EMPTY_RANGE = "the range {low}..={high} is empty"
 FIELD_RULE_BROKEN = "the rule of {place} does not hold: {rule}"
+JSON_NO_NUMBER = "{value} is no JSON number"
+JSON_TOO_DEEP = "the value is nested too deeply for JSON"

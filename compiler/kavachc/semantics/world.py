@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from kavachc.diagnostics.diagnostic import DiagnosticBag
-from kavachc.semantics.builtins import BUILTIN_CAPABILITIES, BUILTINS
+from kavachc.semantics.builtins import BUILTIN_CAPABILITIES, BUILTINS, NAMESPACES
 from kavachc.semantics.typed_ast import (
     Agent,
     Constant,
@@ -45,7 +45,7 @@ PRIMITIVES: dict[str, PrimitiveType] = {
     str(primitive): primitive for primitive in (INT, FLOAT, BOOL, STRING, DURATION, INSTANT, ERROR)
 }
 BUILTIN_FUNCTIONS = tuple(row.name for row in BUILTINS if row.owner is None)
-BUILT_IN_NAMES = frozenset((*PRIMITIVES, "Task", "ask", *BUILTIN_FUNCTIONS, *BUILTIN_CAPABILITIES))
+BUILT_IN_NAMES = frozenset((*PRIMITIVES, "Task", "ask", *BUILTIN_FUNCTIONS, *BUILTIN_CAPABILITIES, *NAMESPACES))
 
 Callee = Function | CapabilityMethod | FunctionShape
 
@@ -84,7 +84,7 @@ class Facts:
     """What a body does that matters to the whole program; collected while it is checked, read by `effects.py`.
 
     `acts` are things that a constant or a rule may not do although they use no capability: (what, where). `asks` are
-    the types that are asked for, and where.
+    the types that are asked for, and where, `jsons` those that are written as JSON or read.
     """
 
     uses: list[Use] = field(default_factory=list)
@@ -94,6 +94,7 @@ class Facts:
     waits: bool = False
     calls_of_generics: list[GenericCall] = field(default_factory=list)
     asks: list[tuple[Type, Span]] = field(default_factory=list)
+    jsons: list[tuple[Type, Span]] = field(default_factory=list)
 
 
 @dataclass(eq=False, slots=True)

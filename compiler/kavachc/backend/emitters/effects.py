@@ -6,7 +6,23 @@ from kavachc.backend.emitters.aggregates import extract, get_held, make_holder, 
 from kavachc.backend.layout import HELD_VALUE_OFFSET, LENGTH_OFFSET, STRING_BYTES_OFFSET
 from kavachc.backend.llvm_function import Emitter, FunctionEmitter
 from kavachc.ir.module import Instruction
-from kavachc.ir.types import ANSWER, BOOL, DURATION, FLOAT, INSTANT, INT, NOTHING, STRING, IrType
+from kavachc.ir.types import (
+    ANSWER,
+    BOOL,
+    DURATION,
+    FLOAT,
+    INSTANT,
+    INT,
+    NOTHING,
+    STRING,
+    Array,
+    IrType,
+    Map,
+    Named,
+    Optional,
+    Scalar,
+    Tuple,
+)
 
 _SHOWN_BY = {
     INT: "kv_text_int",
@@ -147,6 +163,15 @@ def _answer_part(member: int, type: IrType) -> Emitter:
     return emit
 
 
+def _json_check(out: FunctionEmitter, instruction: Instruction) -> str:
+    wanted = instruction.attributes[0]
+    assert isinstance(wanted, Scalar | Array | Map | Optional | Tuple | Named)
+    scratch = out.scratch(out.layouts.size(ANSWER))
+    text = out.operand(instruction.operands[0])
+    out.perform("kv_json_check", out.emission.descriptors.type(wanted), text, scratch)
+    return out.load(ANSWER, scratch)
+
+
 def _decode(out: FunctionEmitter, instruction: Instruction) -> str:
     type = result_type(instruction)
     json = out.operand(instruction.operands[0])
@@ -174,5 +199,6 @@ EMITTERS: dict[str, Emitter] = {
     "answer.status": _answer_part(1, INT),
     "answer.text": _answer_part(2, STRING),
     "answer.retry_after": _answer_part(3, INT),
+    "json.check": _json_check,
     "decode": _decode,
 }

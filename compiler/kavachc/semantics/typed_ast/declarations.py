@@ -173,6 +173,7 @@ class Program:
     ai_error: SumType
     task_error: SumType
     file_error: SumType
+    json_error: SumType
     asks: list[tuple[Type, Span]]
     rules: list[FieldRule]
     samples: dict[Type, Sample] = field(default_factory=dict)
