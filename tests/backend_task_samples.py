@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from backend_programs import IrProgram, main_of
+from kavachc.ir.text import string_text
 
 VIRTUAL = {"KAVACH_VIRTUAL_TIME": "1"}
 
@@ -387,7 +388,7 @@ record Verdict { guilty: bool years: int words: [string] }
 function question(%prompt: string) -> nothing waits "main.kav" @1:1 {
 entry:
   %nobody: int = const.int -1
-  %o: outcome<answer> = ask $Verdict structured "the schema of a verdict" "\\{\\}" "" %nobody, %prompt
+  %o: outcome<answer> = ask $Verdict structured "the schema of a verdict" SAMPLE "" %nobody, %prompt
   %status: int = outcome.status %o
   switch %status [0: ok] cancelled
 ok:
@@ -408,7 +409,7 @@ failed:
   release %answer
   jump ask2
 ask2:
-  %p: outcome<answer> = ask bool prompt "the schema of a truth" "" "no value is known" %nobody, %prompt
+  %p: outcome<answer> = ask bool prompt "the schema of a truth" "true" "" %nobody, %prompt
   %status2: int = outcome.status %p
   switch %status2 [0: ok2] cancelled2
 ok2:
@@ -428,7 +429,7 @@ cancelled2:
   outcome.none %p
   return.cancelled
 }
-"""
+""".replace("SAMPLE", string_text('{"guilty":true,"years":1,"words":["text"]}'))
 _ASK_MAIN = """
   %prompt: string = const.string "guilty?"
   %o: outcome<nothing> = call question plain %prompt @1:1

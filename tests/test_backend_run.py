@@ -47,7 +47,7 @@ def test_every_op_has_an_emitter_and_is_run() -> None:
     assert set(EMITTERS) == set(OPS)
     run = {
         instruction.op.name
-        for program in SAMPLES.values()
+        for program in (*SAMPLES.values(), *PANICS.values())
         for function in program.module.functions.values()
         for block in function.blocks
         for instruction in block.instructions
