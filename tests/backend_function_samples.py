@@ -63,6 +63,7 @@ agent Payer {
 }
 function pay(%who: string, %amount: int) -> nothing waits "main.kav" @1:1 {
 entry:
+  audit.call 0 %who
   limit.begin 0 0
   limit.key 0 %who
   %fits: bool = limit.sum 0 %amount

@@ -285,6 +285,11 @@ WRONG: dict[str, tuple[str, str, str]] = {
         "only the outcome ops take an outcome",
     ),
     "an unknown agent": (PLAIN, "entry:\n %1: $Refunder = agent.make 1\n unreachable", "there is no agent 1"),
+    "an unknown agent to audit": (
+        PLAIN,
+        'entry:\n %t: string = const.string "P.f"\n audit.call 7 %t\n unreachable',
+        "there is no agent 7",
+    ),
     "an unknown limit": (PLAIN, "entry:\n limit.begin 0 1\n unreachable", "Refunder has no limit 1"),
     "an unknown vtable": (
         PLAIN,

@@ -247,31 +247,32 @@ def test_ask_makes_each_answer_a_value_or_an_error() -> None:
           %4: answer = outcome.value %2
           %5: int = answer.kind %4
           %6: int = answer.status %4
-          %7: string = answer.text %4
+          %7: int = answer.retry_after %4
+          %8: string = answer.text %4
           switch %5 [0: answered, 1: ask.NoKey, 2: ask.Failed, 3: ask.InvalidOutput] ask.Denied
         answered:
-          %8: int = decode %7
-          release %7
-          return %8
+          %9: int = decode %8
+          release %8
+          return %9
         ask.NoKey:
-          %9: $AiError = variant.make 0 %7
-          local.set &ask.error %9
-          jump ask.failed
-        ask.Failed:
-          %10: $AiError = variant.make 1 %6, %7
+          %10: $AiError = variant.make 0 %8
           local.set &ask.error %10
           jump ask.failed
-        ask.InvalidOutput:
-          %11: $AiError = variant.make 2 %7
+        ask.Failed:
+          %11: $AiError = variant.make 1 %6, %8, %7
           local.set &ask.error %11
           jump ask.failed
-        ask.Denied:
-          %12: $AiError = variant.make 3 %7
+        ask.InvalidOutput:
+          %12: $AiError = variant.make 2 %8
           local.set &ask.error %12
           jump ask.failed
+        ask.Denied:
+          %13: $AiError = variant.make 3 %8
+          local.set &ask.error %13
+          jump ask.failed
         ask.failed:
-          %13: $AiError = local.take &ask.error
-          fail %13
+          %14: $AiError = local.take &ask.error
+          fail %14
         cancelled:
           outcome.none %2
           return.cancelled

@@ -62,7 +62,7 @@ def _run_options(command: Command) -> Command:
             "--audit-log",
             metavar="FILE",
             envvar="KAVACH_AUDIT_LOG",
-            help="Append a line to FILE for each step of an ask and each limited call.",
+            help="Append a line to FILE for each step of an ask and each call that an agent makes.",
         ),
         click.option("--report", metavar="FILE", help="Write live blocks and the ledger to FILE at the end."),
         click.option(

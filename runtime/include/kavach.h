@@ -177,6 +177,7 @@ typedef struct kv_agent {
 
 /* ---- The ledger. Rules are visited in the order written, one kv_limit_ entry each; the first that answers false is the
  *      reason; nothing yields between begin and commit or refuse. In Observe mode a broken rule is reported and answers true. ---- */
+void kv_audit_call(int64_t agent, const kv_string *target); /* a call that the agent makes, and that no limit applies to */
 void kv_limit_begin(int64_t agent, int64_t limit);
 void kv_limit_key(int64_t rule, const kv_string *key);  /* before the check of a keyed rule */
 bool kv_limit_condition(int64_t rule, bool holds);

@@ -1,4 +1,4 @@
-//! The audit log: one line for each step that an ask or a limited call takes (spec 8.6, docs/audit-log.md). A line is
+//! The audit log: one line for each step that an ask takes and each call of a capability (spec 8.6, docs/audit-log.md). A line is
 //! written before what it tells of happens; where that fails, the program stops.
 
 const std = @import("std");
@@ -293,16 +293,24 @@ pub const Ask = struct {
     }
 };
 
-// ---- Limited calls
+// ---- Calls of capabilities
+
+pub export fn kv_audit_call(agent: i64, target: *const abi.String) callconv(.c) void {
+    record(&host.program.?.agentSlice()[@intCast(agent)], target.slice(), "unlimited", null);
+}
 
 /// What became of a call that a limit applies to; `reason` is why it is refused.
 pub fn recordCall(agent: *const abi.Agent, target: []const u8, reason: ?[]const u8) void {
+    record(agent, target, if (reason == null) "allowed" else "refused", reason);
+}
+
+fn record(agent: *const abi.Agent, target: []const u8, decision: []const u8, reason: ?[]const u8) void {
     const line = startLine("call") orelse return;
     log.calls_begun += 1;
     line.int("call", log.calls_begun);
     line.string("agent", agent.name.slice());
     line.string("target", target);
-    line.string("decision", if (reason == null) "allowed" else "refused");
+    line.string("decision", decision);
     line.string("reason", reason);
     line.end();
 }

@@ -60,8 +60,8 @@ class Emission:
         return "\n".join(parts)
 
     def _program(self) -> None:
-        """A program links the ledger when some agent has limits, and the model client when it asks."""
-        ledger = any(agent.limits for agent in self.module.agents)
+        """A program links the ledger when some agent has limits or capabilities, and the model client when it asks."""
+        ledger = any(agent.limits or agent.capabilities for agent in self.module.agents)
         for used, name in ((ledger, "kv_ledger_part"), (self.asks, "kv_model_part")):
             if used:
                 self.runtime.use(name)

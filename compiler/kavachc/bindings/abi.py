@@ -479,6 +479,7 @@ FUNCTIONS: Final[dict[str, tuple[Any, tuple[Any, ...]]]] = {
     "kv_sleep": (c_bool, (c_int64, Coroutine)),
     "kv_now": (c_int64, ()),
     # The ledger
+    "kv_audit_call": (None, (c_int64, _string)),
     "kv_limit_begin": (None, (c_int64, c_int64)),
     "kv_limit_key": (None, (c_int64, _string)),
     "kv_limit_condition": (c_bool, (c_int64, c_bool)),

@@ -166,6 +166,10 @@ def _capability(evaluator: Evaluator, node: typed.CallCapability, values: list[V
     depth = _depth(frame, node.method.is_recursive, node.span)
     target: LimitedCapability | CapabilityValue = values[0]
     arguments = values[1:]
+    if isinstance(node.target, typed.AgentCapability):
+        agent = node.target.agent
+        if not any(limit.method is node.method for limit in agent.limits):
+            evaluator.host.audit_call(agent, f"{node.capability}.{node.method.name}")
     while isinstance(target, LimitedCapability):
         for limit in target.agent.limits:
             if limit.method is node.method:

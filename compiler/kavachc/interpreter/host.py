@@ -64,6 +64,9 @@ class Host(Protocol):
 
     def cancel(self, task: TaskHandle) -> None: ...
 
+    def audit_call(self, agent: Agent, target: str) -> None:
+        """The agent makes a call that no limit applies to."""
+
     def limit_begin(self, agent: Agent, limit: Limit) -> None:
         """Begins the check of one call: the rules follow in order, and `limit_commit` or `limit_refuse` ends it.
         `rule` is an index into `limit.rules`. A check answers False where the rule refuses the call."""

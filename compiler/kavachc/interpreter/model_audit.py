@@ -85,10 +85,9 @@ class AuditLog:
             fields["prompt"] = prompt
         self.record("ask", ask=number, **fields)
 
-    def record_call(self, agent: str, target: str, reason: str | None) -> None:
-        """What became of a call that a limit applies to; `reason` is why it is refused."""
+    def record_call(self, agent: str, target: str, decision: str, reason: str | None = None) -> None:
+        """A call of a capability; `reason` is why a limit refuses it."""
         self._calls_begun += 1
-        decision = "allowed" if reason is None else "refused"
         self.record("call", call=self._calls_begun, agent=agent, target=target, decision=decision, reason=reason)
 
     def close(self) -> None:

@@ -80,7 +80,9 @@ class ModelHost:
         self._ledger = Ledger(program, clock.monotonic_ns, output.error_line, self._record_broken)
         self._journal = self._open_journal(program, options, clock)
         self._audit: AuditLog | None = None
-        if options.audit_log is not None and (can_ask or any(agent.limits for agent in program.agents)):
+        if options.audit_log is not None and (
+            can_ask or any(agent.limits or agent.capabilities for agent in program.agents)
+        ):
             # Last, when nothing else can keep the program from starting.
             self._audit = AuditLog(options.audit_log, options, clock.utc_ns, output.error_line)
         self._client = ModelClient(self._scheduler, self._ledger, output, carrier, self._journal, self._audit)
@@ -128,6 +130,10 @@ class ModelHost:
     def cancel(self, task: Task) -> None:
         self._scheduler.cancel(task)
 
+    def audit_call(self, agent: Agent, target: str) -> None:
+        if self._audit is not None:
+            self._audit.record_call(agent.name, target, "unlimited")
+
     def limit_begin(self, agent: Agent, limit: Limit) -> None:
         self._ledger.begin(agent, limit)
         self._limit = limit
@@ -168,7 +174,7 @@ class ModelHost:
 
     def _record_call(self, agent: Agent, limit: Limit, reason: str | None) -> None:
         if self._audit is not None:
-            self._audit.record_call(agent.name, limit.target, reason)
+            self._audit.record_call(agent.name, limit.target, "allowed" if reason is None else "refused", reason)
 
     def _record_broken(self, agent: Agent, limit: Limit, rule: Rule) -> None:
         if self._audit is not None:

@@ -199,6 +199,11 @@ class NativeHost:
 
     # Limits.
 
+    def audit_call(self, agent: Agent, target: str) -> None:
+        string = self._string(target)
+        self._library.kv_audit_call(agent.index, string)
+        self._release_string(string)
+
     def limit_begin(self, agent: Agent, limit: Limit) -> None:
         index = next(index for index, each in enumerate(agent.limits) if each is limit)
         self._library.kv_limit_begin(agent.index, index)
@@ -278,7 +283,7 @@ class NativeHost:
     def run(self, main: TaskBody) -> int:
         library, guard = self._library, self._callbacks.guard
         can_ask = Effect("Ai") in self._program.main.effects
-        has_limits = any(agent.limits for agent in self._program.agents)
+        uses_ledger = any(agent.limits or agent.capabilities for agent in self._program.agents)
         start: Callable[..., int] = lambda out, _parent: self._new_coroutine(main, out, None)  # noqa: E731
         table = abi.Program(
             abi.MainFunction(guard(0, start)),
@@ -286,7 +291,7 @@ class NativeHost:
             POINTER(c_int64)(c_int64(0)),
             self._tables.agents(agent_row(agent) for agent in self._program.agents),
             len(self._program.agents),
-            cast(library.kv_ledger_part, abi.PartFunction) if has_limits else abi.PartFunction(),
+            cast(library.kv_ledger_part, abi.PartFunction) if uses_ledger else abi.PartFunction(),
             cast(library.kv_model_part, abi.PartFunction) if can_ask else abi.PartFunction(),
         )
         options = self._tables.kept.options(

@@ -171,6 +171,7 @@ _ROWS = (
     Op("capability.make", "c", "owned", ("vtable",), pure=True),
     Op("capability.payload", "b", "borrowed", pure=True),
     # Limits (kv_limit_*): begin, one op per rule in order, then commit or refuse. `agent`, `limit`, `rule` are numbers.
+    Op("audit.call", "b", "none", ("agent",)),  # a string: what the agent calls, under no limit
     Op("limit.begin", "", "none", ("agent", "limit")),
     Op("limit.key", "b", "none", ("rule",)),  # a string, before the op of a rule with a key
     Op("limit.condition", "b", "owned", ("rule",)),

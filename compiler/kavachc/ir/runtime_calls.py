@@ -87,6 +87,7 @@ _ROWS = (
     RuntimeCall("kv_sleep", ("int64", "pointer"), "bool"),
     RuntimeCall("kv_now", (), "int64"),
     # The ledger.
+    RuntimeCall("kv_audit_call", ("int64", "pointer"), "none"),
     RuntimeCall("kv_limit_begin", ("int64", "int64"), "none"),
     RuntimeCall("kv_limit_key", ("int64", "pointer"), "none"),
     RuntimeCall("kv_limit_condition", ("int64", "bool"), "bool"),

@@ -212,6 +212,11 @@ def _capability_payload(use: Use) -> IrType:
     return declared(use)
 
 
+def _audit_call(use: Use) -> None:
+    _agent_at(use.number(), use.module)
+    require(use.types[0] == STRING, f"{use.types[0]} is no string")
+
+
 def _limit_begin(use: Use) -> None:
     agent = _agent_at(use.number(), use.module)
     require(0 <= use.number(1) < len(agent.limits), f"{agent.name} has no limit {use.number(1)}")
@@ -273,6 +278,7 @@ CALL_RULES: dict[str, Rule] = {
     "agent.capability": _agent_capability,
     "capability.make": _capability_make,
     "capability.payload": _capability_payload,
+    "audit.call": _audit_call,
     "limit.begin": _limit_begin,
     "limit.key": fixed(None, STRING),
     "limit.condition": fixed(BOOL, BOOL),

@@ -124,6 +124,11 @@ def _capability(
     state: FunctionLowering, node: typed.CallCapability, operands: list[Value], mark: int, fails: Failure | None
 ) -> Value:
     method = node.method
+    agent = audited_agent(node)
+    if agent is not None:
+        target = state.build.string_const(f"{node.capability}.{method.name}")
+        state.build.perform("audit.call", target, attributes=(agent.index,))
+        state.build.release(target)
     result = state.build.call_capability(
         operands[0],
         str(node.capability),
@@ -134,6 +139,14 @@ def _capability(
     )
     state.release_to(mark)
     return settle(state, result, method.may_wait, fails)
+
+
+def audited_agent(node: typed.CallCapability) -> typed.Agent | None:
+    """The agent that makes the call; None where it is no agent's, and where a limit tells of it (spec 8.6.audit)."""
+    if not isinstance(node.target, typed.AgentCapability):
+        return None
+    agent = node.target.agent
+    return None if any(limit.method is node.method for limit in agent.limits) else agent
 
 
 def _builtin(

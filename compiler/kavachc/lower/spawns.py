@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from kavachc.ir.module import Value
 from kavachc.ir.types import ERROR
-from kavachc.lower.calls import perform
+from kavachc.lower.calls import audited_agent, perform
 from kavachc.lower.settle import as_error
 from kavachc.lower.types import lower_type
 from kavachc.semantics import typed_ast as typed
@@ -28,7 +28,7 @@ def shape(program: ProgramLowering, call: typed.Expr, operands: list[Value]) -> 
     if isinstance(call, typed.CallValue):
         return operands[0].type
     if isinstance(call, typed.CallCapability):
-        return call.method
+        return (call.method, audited_agent(call))
     if isinstance(call, typed.CallBuiltin):
         return (call.builtin.key, tuple(operand.type for operand in operands), lower_type(call.type))
     return ("ask", lower_type(call.type))

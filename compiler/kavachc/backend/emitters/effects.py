@@ -124,6 +124,11 @@ def _number(instruction: Instruction, place: int = 0) -> str:
     return str(instruction.attributes[place])
 
 
+def _audit_call(out: FunctionEmitter, instruction: Instruction) -> str:
+    out.perform("kv_audit_call", _number(instruction), out.operand(instruction.operands[0]))
+    return ""
+
+
 def _limit_begin(out: FunctionEmitter, instruction: Instruction) -> str:
     out.perform("kv_limit_begin", _number(instruction), _number(instruction, 1))
     return ""
@@ -189,6 +194,7 @@ EMITTERS: dict[str, Emitter] = {
     "agent.capability": _agent_capability,
     "capability.make": _capability_make,
     "capability.payload": get_held,
+    "audit.call": _audit_call,
     "limit.begin": _limit_begin,
     "limit.key": _limit_key,
     "limit.condition": _limit_condition,
