@@ -17,6 +17,7 @@ _RAX, _ORIG_RAX, _REGISTERS = 10, 15, 27
 
 #: Numbers on x86-64.
 PWRITE, FTRUNCATE, FSYNC, RENAME, FLOCK, OPENAT, PREAD = 18, 77, 74, 82, 73, 257, 17
+STATX, FCHOWN, FCHMOD = 332, 93, 91
 
 #: What to do at the n-th system call, counted from 0, by its number: go on, "kill", or fail with an errno.
 Decide = Callable[[int, int], "int | str | None"]
