@@ -14,7 +14,7 @@ import os
 import sys
 from collections.abc import Callable, Generator
 from contextlib import suppress
-from ctypes import CDLL, addressof, byref, c_int64, c_void_p, cast, pointer
+from ctypes import CDLL, addressof, byref, c_void_p, cast
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -266,11 +266,9 @@ def run(
         content = test_model if isinstance(test_model, bytes) else json.dumps(test_model).encode()
         host.files[MODEL_PATH.encode()] = content
     table = HostTable(host, library)
-    depth = c_int64()
     native = abi.Program(
         abi.MainFunction(table.guard(0, lambda out, parent: program.start_main(main(program), out, parent))),
         abi.ResumeFunction(table.guard(None, program.resume)),
-        byref_pointer(depth),
         program.descriptors.agents(program.agents),
         len(program.agents),
         cast(library.kv_ledger_part, abi.PartFunction),
@@ -291,10 +289,6 @@ def run(
         host.files.get(REPORT_PATH.encode(), b"").decode(),
         program.answers,
     )
-
-
-def byref_pointer(value: c_int64) -> Any:
-    return pointer(value)
 
 
 def run_to_exit(action: Callable[[], Any]) -> tuple[int, str, str]:

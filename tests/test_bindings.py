@@ -4,7 +4,19 @@ from __future__ import annotations
 
 import os
 import re
-from ctypes import POINTER, Structure, c_bool, c_char_p, c_double, c_int32, c_int64, c_uint64, c_void_p, sizeof
+from ctypes import (
+    POINTER,
+    Structure,
+    c_bool,
+    c_char_p,
+    c_double,
+    c_int32,
+    c_int64,
+    c_uint32,
+    c_uint64,
+    c_void_p,
+    sizeof,
+)
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +38,7 @@ SCALARS: dict[str, Any] = {
     "double": c_double,
     "int32_t": c_int32,
     "int64_t": c_int64,
+    "uint32_t": c_uint32,
     "uint64_t": c_uint64,
     "kv_coroutine": abi.Coroutine,
     "kv_text_view": abi.TextView,

@@ -137,7 +137,7 @@ def _text_of(key: str, *arguments: Any, place: bool = False) -> str:
     entry = getattr(NATIVE, LIBRARY[key].symbol)
     entry.restype = POINTER(abi.String)
     given = [_string(item) if isinstance(item, str) else c_int64(item) for item in arguments]
-    return read_text(entry(*given, *((b"", c_int64(0)) if place else ())))
+    return read_text(entry(*given, *((None, None) if place else ())))
 
 
 def _optional_of(key: str, kind: type[Any], *arguments: str) -> Any:

@@ -213,11 +213,9 @@ class Tasks:
         self._running = 0
 
     def run(self, main: Callable[[Tasks], Coroutine]) -> int:
-        depth = c_int64(0)
         program = abi.Program(
             main=abi.MainFunction(lambda out, parent: self._create(main(self), out, parent)),
             resume=abi.ResumeFunction(self._resume),
-            call_depth=pointer(depth),
         )
         host = HostTable(self.world, LIBRARY)
         options = KEPT.options(virtual_time=self._virtual_time, report="report")
@@ -428,7 +426,6 @@ def test_virtual_time_is_refused_with_a_real_model() -> None:
     program = abi.Program(
         main=abi.MainFunction(lambda out, parent: 0),
         resume=abi.ResumeFunction(lambda coroutine: None),
-        call_depth=pointer(c_int64(0)),
         model_part=abi.PartFunction(lambda moment: None),
     )
     world = World()

@@ -112,14 +112,18 @@ kv_array *kv_map_list(const kv_type *type, const kv_map *map, const kv_type *ele
 
 /* ---- The library: kv_lib_… entries, declared by the rows of compiler/kavachc/ir/library.py. Each takes its operands, borrowed
  *      (what is no word, and an array that it changes, by address), the kv_type of its type variable if it has one, the address
- *      for its result if that is no word, and the place of its panic (bytes and length) if it panics. ---- */
+ *      for its result if that is no word, and the site of its panic and who called the function there if it panics. ---- */
 
-/* ---- Errors and panics ---- */
+/* ---- Errors and panics. Every generated function is given its kv_caller, which stands in the caller's frame; that of
+ *      `main` has no site, that of a task's first function no parent. A panic shows them all. ---- */
+typedef struct kv_traced_function { kv_text_view name; kv_text_view file; } kv_traced_function;
+typedef struct kv_site { const kv_traced_function *function; uint32_t line; uint32_t column; } kv_site;
+typedef struct kv_caller { const struct kv_caller *parent; const kv_site *site; } kv_caller;
 kv_error *kv_error_new(const kv_type *type, const void *payload /* consumes */);
-_Noreturn void kv_panic(const uint8_t *message, int64_t message_length, const uint8_t *place, int64_t place_length);
-_Noreturn void kv_panic_index(int64_t index, int64_t length, const uint8_t *place, int64_t place_length);
-_Noreturn void kv_panic_key(const kv_type *type, const void *key, const uint8_t *place, int64_t place_length);
-_Noreturn void kv_panic_shift(int64_t amount, const uint8_t *place, int64_t place_length);
+_Noreturn void kv_panic(const uint8_t *message, int64_t message_length, const kv_site *site, const kv_caller *caller);
+_Noreturn void kv_panic_index(int64_t index, int64_t length, const kv_site *site, const kv_caller *caller);
+_Noreturn void kv_panic_key(const kv_type *type, const void *key, const kv_site *site, const kv_caller *caller);
+_Noreturn void kv_panic_shift(int64_t amount, const kv_site *site, const kv_caller *caller);
 
 /* ---- Capabilities ---- */
 kv_capability *kv_capability_limit(const kv_vtable *vtable, kv_capability *held /* consumes */); /* under an agent's limits */
@@ -269,7 +273,6 @@ typedef struct kv_options {
 typedef struct kv_program {
   kv_coroutine (*main)(kv_outcome *out, kv_coroutine parent); /* creates main's first coroutine, suspended */
   void (*resume)(kv_coroutine coroutine);
-  int64_t *call_depth;                           /* the running task's depth of recursive calls; saved and set at task switches */
   const kv_agent *agents; int64_t agent_count;
   void (*ledger_part)(int32_t moment);           /* kv_ledger_part or NULL: so that a program links only what it uses */
   void (*model_part)(int32_t moment);            /* kv_model_part or NULL. moment 0: the program starts, 1: it ended */

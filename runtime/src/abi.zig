@@ -367,6 +367,24 @@ pub const Options = extern struct {
     reserved: i32 = 0,
 };
 
+/// What the trace after a panic knows of a function. Without a name it is in no trace.
+pub const TracedFunction = extern struct {
+    name: TextView,
+    file: TextView,
+};
+
+pub const Site = extern struct {
+    function: *const TracedFunction,
+    line: u32,
+    column: u32,
+};
+
+/// Who called a function: `main` has one without a site, the first function of a task one without a parent.
+pub const Caller = extern struct {
+    parent: ?*const Caller,
+    site: ?*const Site,
+};
+
 pub const PartFn = *const fn (moment: i32) callconv(.c) void;
 pub const moment_start: i32 = 0;
 pub const moment_end: i32 = 1;
@@ -374,7 +392,6 @@ pub const moment_end: i32 = 1;
 pub const Program = extern struct {
     main: *const fn (out: *Outcome, parent: Coroutine) callconv(.c) Coroutine,
     @"resume": *const fn (coroutine: Coroutine) callconv(.c) void,
-    call_depth: *i64,
     agents: ?[*]const Agent = null,
     agent_count: i64 = 0,
     ledger_part: ?PartFn = null,
@@ -422,5 +439,8 @@ comptime {
     check(Exchange, 96, .{ .url = 16, .headers = 32, .header_count = 40, .body = 48, .connect_limit_ns = 64, .limit_ns = 72, .body_bytes_max = 80, .host = 88 });
     check(Host, 128, .{ .write = 8, .is_terminal = 16, .monotonic_ns = 24, .utc_ns = 32, .random = 40, .sleep = 48, .environment = 56, .read_file = 64, .write_file = 72, .exit = 80, .file = 88, .send = 96, .abort = 104, .wait = 112, .wake = 120 });
     check(Options, 96, .{ .virtual_time = 4, .test_model = 8, .report = 24, .state_file = 40, .arguments = 56, .argument_count = 64, .audit_log = 72, .audit_prompts = 88, .reserved = 92 });
-    check(Program, 56, .{ .@"resume" = 8, .call_depth = 16, .agents = 24, .agent_count = 32, .ledger_part = 40, .model_part = 48 });
+    check(TracedFunction, 32, .{ .file = 16 });
+    check(Site, 16, .{ .line = 8, .column = 12 });
+    check(Caller, 16, .{ .site = 8 });
+    check(Program, 48, .{ .@"resume" = 8, .agents = 16, .agent_count = 24, .ledger_part = 32, .model_part = 40 });
 }

@@ -66,7 +66,7 @@ pub fn giveBackSignals() void {
 fn onBadAccess(_: linux.SIG, information: *const linux.siginfo_t, _: ?*anyopaque) callconv(.c) void {
     const address = @intFromPtr(information.fields.sigfault.addr);
     if (guard_address != 0 and address >= guard_address and address < guard_address + guard_size) {
-        panic.panicAt("stack overflow", "");
+        panic.panicAt("stack overflow", null, null);
     }
     // The access is made again on return, and then is the process's own matter.
     if (before != null) return giveBackSignals();

@@ -97,12 +97,12 @@ export fn kv_lib_array_join(held: *Array, separator: *const abi.String) callconv
     return textual.finish(&made);
 }
 
-export fn kv_lib_array_sum_int(held: *Array, place: [*]const u8, place_length: i64) callconv(.c) i64 {
+export fn kv_lib_array_sum_int(held: *Array, site: ?*const abi.Site, caller: ?*const abi.Caller) callconv(.c) i64 {
     var total: i64 = 0;
     const numbers: [*]i64 = @ptrCast(@alignCast(held.elements()));
     for (numbers[0..lengthOf(held)]) |each| {
         const sum = @addWithOverflow(total, each);
-        if (sum[1] != 0) number.panicOverflow(place, place_length);
+        if (sum[1] != 0) number.panicOverflow(site, caller);
         total = sum[0];
     }
     return total;
@@ -124,8 +124,8 @@ export fn kv_lib_array_reverse(held: *Array, element: *const Type) callconv(.c) 
     return made;
 }
 
-export fn kv_lib_array_slice(held: *Array, from: i64, to: i64, element: *const Type, place: [*]const u8, place_length: i64) callconv(.c) *Array {
-    if (from < 0 or from > to or to > held.length) panicSlice(from, to, held.length, place, place_length);
+export fn kv_lib_array_slice(held: *Array, from: i64, to: i64, element: *const Type, site: ?*const abi.Site, caller: ?*const abi.Caller) callconv(.c) *Array {
+    if (from < 0 or from > to or to > held.length) panicSlice(from, to, held.length, site, caller);
     return copy(held, element, @intCast(from), @intCast(to - from), 0);
 }
 
@@ -170,9 +170,9 @@ export fn kv_lib_array_pop(slot: **Array, element: *const Type, out: *anyopaque)
     give(out, element, at(slot.*, element, lengthOf(slot.*)));
 }
 
-export fn kv_lib_array_insert(slot: **Array, index: i64, item: *const anyopaque, element: *const Type, place: [*]const u8, place_length: i64) callconv(.c) void {
+export fn kv_lib_array_insert(slot: **Array, index: i64, item: *const anyopaque, element: *const Type, site: ?*const abi.Site, caller: ?*const abi.Caller) callconv(.c) void {
     const length = slot.*.length;
-    if (index < 0 or index > length) panic.kv_panic_index(index, length, place, place_length);
+    if (index < 0 or index > length) panic.kv_panic_index(index, length, site, caller);
     value.retain(element, item);
     array.kv_array_grow(slot, element);
     const held = slot.*;
@@ -186,8 +186,8 @@ export fn kv_lib_array_insert(slot: **Array, index: i64, item: *const anyopaque,
     held.length += 1;
 }
 
-export fn kv_lib_array_remove_at(slot: **Array, index: i64, element: *const Type, out: *anyopaque, place: [*]const u8, place_length: i64) callconv(.c) void {
-    if (index < 0 or index >= slot.*.length) panic.kv_panic_index(index, slot.*.length, place, place_length);
+export fn kv_lib_array_remove_at(slot: **Array, index: i64, element: *const Type, out: *anyopaque, site: ?*const abi.Site, caller: ?*const abi.Caller) callconv(.c) void {
+    if (index < 0 or index >= slot.*.length) panic.kv_panic_index(index, slot.*.length, site, caller);
     array.kv_array_unique(slot, element);
     const held = slot.*;
     const stride = element.stride();

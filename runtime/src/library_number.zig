@@ -11,27 +11,27 @@ const OptionalInt = @import("library_string.zig").OptionalInt;
 /// From here on every Float is a whole number.
 const whole_from: f64 = 1 << 52;
 
-pub fn panicOverflow(place: [*]const u8, place_length: i64) noreturn {
+pub fn panicOverflow(site: ?*const abi.Site, caller: ?*const abi.Caller) noreturn {
     @branchHint(.cold);
-    panic.panicAt("integer overflow", place[0..@intCast(place_length)]);
+    panic.panicAt("integer overflow", site, caller);
 }
 
-pub fn panicWith(parts: []const []const u8, numbers: []const i64, place: [*]const u8, place_length: i64) noreturn {
+pub fn panicWith(parts: []const []const u8, numbers: []const i64, site: ?*const abi.Site, caller: ?*const abi.Caller) noreturn {
     @branchHint(.cold);
     var message: abi.Text = .{};
     for (parts, 0..) |part, index| {
         textual.append(&message, part);
         if (index < numbers.len) show.int(&message, numbers[index]);
     }
-    panic.panicAt(message.slice(), place[0..@intCast(place_length)]);
+    panic.panicAt(message.slice(), site, caller);
 }
 
-pub fn panicEmptyRange(low: i64, high: i64, place: [*]const u8, place_length: i64) noreturn {
-    panicWith(&.{ "the range ", "..=", " is empty" }, &.{ low, high }, place, place_length);
+pub fn panicEmptyRange(low: i64, high: i64, site: ?*const abi.Site, caller: ?*const abi.Caller) noreturn {
+    panicWith(&.{ "the range ", "..=", " is empty" }, &.{ low, high }, site, caller);
 }
 
-export fn kv_lib_int_abs(value: i64, place: [*]const u8, place_length: i64) callconv(.c) i64 {
-    if (value == std.math.minInt(i64)) panicOverflow(place, place_length);
+export fn kv_lib_int_abs(value: i64, site: ?*const abi.Site, caller: ?*const abi.Caller) callconv(.c) i64 {
+    if (value == std.math.minInt(i64)) panicOverflow(site, caller);
     return if (value < 0) -value else value;
 }
 
@@ -43,26 +43,26 @@ export fn kv_lib_int_max(value: i64, other: i64) callconv(.c) i64 {
     return @max(value, other);
 }
 
-export fn kv_lib_int_clamp(value: i64, low: i64, high: i64, place: [*]const u8, place_length: i64) callconv(.c) i64 {
-    if (low > high) panicEmptyRange(low, high, place, place_length);
+export fn kv_lib_int_clamp(value: i64, low: i64, high: i64, site: ?*const abi.Site, caller: ?*const abi.Caller) callconv(.c) i64 {
+    if (low > high) panicEmptyRange(low, high, site, caller);
     return @max(low, @min(value, high));
 }
 
-export fn kv_lib_int_pow(base: i64, exponent: i64, place: [*]const u8, place_length: i64) callconv(.c) i64 {
-    if (exponent < 0) panicWith(&.{ "the exponent ", " is negative" }, &.{exponent}, place, place_length);
+export fn kv_lib_int_pow(base: i64, exponent: i64, site: ?*const abi.Site, caller: ?*const abi.Caller) callconv(.c) i64 {
+    if (exponent < 0) panicWith(&.{ "the exponent ", " is negative" }, &.{exponent}, site, caller);
     var result: i64 = 1;
     var square = base;
     var rest = exponent;
     while (true) {
         if (rest & 1 != 0) {
             const product = @mulWithOverflow(result, square);
-            if (product[1] != 0) panicOverflow(place, place_length);
+            if (product[1] != 0) panicOverflow(site, caller);
             result = product[0];
         }
         rest >>= 1;
         if (rest == 0) return result;
         const squared = @mulWithOverflow(square, square);
-        if (squared[1] != 0) panicOverflow(place, place_length); // It will be a factor: `rest` has a bit left.
+        if (squared[1] != 0) panicOverflow(site, caller); // It will be a factor: `rest` has a bit left.
         square = squared[0];
     }
 }
@@ -71,13 +71,13 @@ export fn kv_lib_int_to_float(value: i64) callconv(.c) f64 {
     return @floatFromInt(value);
 }
 
-export fn kv_lib_guard_count(count: i64, place: [*]const u8, place_length: i64) callconv(.c) i64 {
-    if (count < 0) panicWith(&.{ "the count ", " is negative" }, &.{count}, place, place_length);
+export fn kv_lib_guard_count(count: i64, site: ?*const abi.Site, caller: ?*const abi.Caller) callconv(.c) i64 {
+    if (count < 0) panicWith(&.{ "the count ", " is negative" }, &.{count}, site, caller);
     return count;
 }
 
-export fn kv_lib_guard_size(size: i64, place: [*]const u8, place_length: i64) callconv(.c) i64 {
-    if (size < 1) panicWith(&.{ "the size ", " is less than 1" }, &.{size}, place, place_length);
+export fn kv_lib_guard_size(size: i64, site: ?*const abi.Site, caller: ?*const abi.Caller) callconv(.c) i64 {
+    if (size < 1) panicWith(&.{ "the size ", " is less than 1" }, &.{size}, site, caller);
     return size;
 }
 

@@ -85,13 +85,13 @@ fn push(strings: **abi.Array, bytes: []const u8) void {
     strings.*.length += 1;
 }
 
-fn failAt(message: []const u8, place: [*]const u8, place_length: i64) noreturn {
-    panic.panicAt(message, place[0..@intCast(place_length)]);
+fn failAt(message: []const u8, site: ?*const abi.Site, caller: ?*const abi.Caller) noreturn {
+    panic.panicAt(message, site, caller);
 }
 
 const empty_separator = "the text to look for is empty";
 
-pub fn panicSlice(start: i64, end: i64, length: i64, place: [*]const u8, place_length: i64) noreturn {
+pub fn panicSlice(start: i64, end: i64, length: i64, site: ?*const abi.Site, caller: ?*const abi.Caller) noreturn {
     @branchHint(.cold);
     var message: Text = .{};
     textual.append(&message, "slice ");
@@ -100,16 +100,16 @@ pub fn panicSlice(start: i64, end: i64, length: i64, place: [*]const u8, place_l
     show.int(&message, end);
     textual.append(&message, " is out of range: the length is ");
     show.int(&message, length);
-    failAt(message.slice(), place, place_length);
+    failAt(message.slice(), site, caller);
 }
 
-fn panicNegative(count: i64, place: [*]const u8, place_length: i64) noreturn {
+fn panicNegative(count: i64, site: ?*const abi.Site, caller: ?*const abi.Caller) noreturn {
     @branchHint(.cold);
     var message: Text = .{};
     textual.append(&message, "the count ");
     show.int(&message, count);
     textual.append(&message, " is negative");
-    failAt(message.slice(), place, place_length);
+    failAt(message.slice(), site, caller);
 }
 
 // ---- Entries
@@ -151,9 +151,9 @@ export fn kv_lib_string_lines(text: *const String) callconv(.c) *abi.Array {
     return made;
 }
 
-export fn kv_lib_string_split(text: *const String, separator: *const String, place: [*]const u8, place_length: i64) callconv(.c) *abi.Array {
+export fn kv_lib_string_split(text: *const String, separator: *const String, site: ?*const abi.Site, caller: ?*const abi.Caller) callconv(.c) *abi.Array {
     const bytes = text.slice();
-    if (separator.length == 0) failAt(empty_separator, place, place_length);
+    if (separator.length == 0) failAt(empty_separator, site, caller);
     var made = arrayOf(0);
     var offset: usize = 0;
     while (find(bytes, separator.slice(), offset)) |end| {
@@ -202,9 +202,9 @@ export fn kv_lib_string_index_of(text: *const String, part: *const String, out: 
     out.* = .{ .is_there = 1, .value = @intCast(countCharacters(text.slice()[0..offset])) };
 }
 
-export fn kv_lib_string_replace(text: *const String, old: *const String, new: *const String, place: [*]const u8, place_length: i64) callconv(.c) *String {
+export fn kv_lib_string_replace(text: *const String, old: *const String, new: *const String, site: ?*const abi.Site, caller: ?*const abi.Caller) callconv(.c) *String {
     const bytes = text.slice();
-    if (old.length == 0) failAt(empty_separator, place, place_length);
+    if (old.length == 0) failAt(empty_separator, site, caller);
     var made: Text = .{};
     var offset: usize = 0;
     while (find(bytes, old.slice(), offset)) |end| {
@@ -236,18 +236,18 @@ fn mapped(text: *const String, comptime map: fn (u21) u21) *String {
     return textual.finish(&made);
 }
 
-export fn kv_lib_string_slice(text: *const String, from: i64, to: i64, place: [*]const u8, place_length: i64) callconv(.c) *String {
+export fn kv_lib_string_slice(text: *const String, from: i64, to: i64, site: ?*const abi.Site, caller: ?*const abi.Caller) callconv(.c) *String {
     const bytes = text.slice();
     if (from >= 0 and from <= to and to <= text.length) {
         if (offsetOf(bytes, @intCast(from))) |start| {
             if (offsetOf(bytes[start..], @intCast(to - from))) |length| return string.create(bytes[start..][0..length]);
         }
     }
-    panicSlice(from, to, @intCast(countCharacters(bytes)), place, place_length);
+    panicSlice(from, to, @intCast(countCharacters(bytes)), site, caller);
 }
 
-export fn kv_lib_string_repeat(text: *const String, count: i64, place: [*]const u8, place_length: i64) callconv(.c) *String {
-    if (count < 0) panicNegative(count, place, place_length);
+export fn kv_lib_string_repeat(text: *const String, count: i64, site: ?*const abi.Site, caller: ?*const abi.Caller) callconv(.c) *String {
+    if (count < 0) panicNegative(count, site, caller);
     return filled("", text.slice(), @intCast(count), "");
 }
 
@@ -275,18 +275,18 @@ export fn kv_lib_string_reverse(text: *const String) callconv(.c) *String {
     return made;
 }
 
-fn missing(text: *const String, wanted: i64, fill: *const String, place: [*]const u8, place_length: i64) usize {
-    if (countCharacters(fill.slice()) != 1) failAt("the fill is not one character", place, place_length);
+fn missing(text: *const String, wanted: i64, fill: *const String, site: ?*const abi.Site, caller: ?*const abi.Caller) usize {
+    if (countCharacters(fill.slice()) != 1) failAt("the fill is not one character", site, caller);
     const length: i64 = @intCast(countCharacters(text.slice()));
     return @intCast(@max(0, wanted -| length));
 }
 
-export fn kv_lib_string_pad_left(text: *const String, wanted: i64, fill: *const String, place: [*]const u8, place_length: i64) callconv(.c) *String {
-    return filled("", fill.slice(), missing(text, wanted, fill, place, place_length), text.slice());
+export fn kv_lib_string_pad_left(text: *const String, wanted: i64, fill: *const String, site: ?*const abi.Site, caller: ?*const abi.Caller) callconv(.c) *String {
+    return filled("", fill.slice(), missing(text, wanted, fill, site, caller), text.slice());
 }
 
-export fn kv_lib_string_pad_right(text: *const String, wanted: i64, fill: *const String, place: [*]const u8, place_length: i64) callconv(.c) *String {
-    return filled(text.slice(), fill.slice(), missing(text, wanted, fill, place, place_length), "");
+export fn kv_lib_string_pad_right(text: *const String, wanted: i64, fill: *const String, site: ?*const abi.Site, caller: ?*const abi.Caller) callconv(.c) *String {
+    return filled(text.slice(), fill.slice(), missing(text, wanted, fill, site, caller), "");
 }
 
 export fn kv_lib_string_to_int(text: *const String, out: *OptionalInt) callconv(.c) void {

@@ -76,8 +76,8 @@ export fn kv_lib_random_seed(seed: i64) callconv(.c) void {
     host.generator = @bitCast(seed);
 }
 
-export fn kv_lib_random_int(low: i64, high: i64, place: [*]const u8, place_length: i64) callconv(.c) i64 {
-    if (low > high) panicEmptyRange(low, high, place, place_length);
+export fn kv_lib_random_int(low: i64, high: i64, site: ?*const abi.Site, caller: ?*const abi.Caller) callconv(.c) i64 {
+    if (low > high) panicEmptyRange(low, high, site, caller);
     const span = @as(u64, @bitCast(high -% low)) +% 1; // 0: all of them.
     if (span == 0) return @bitCast(next());
     // The last, incomplete run of `span` numbers would make some results likelier than others.

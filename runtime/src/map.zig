@@ -283,12 +283,12 @@ pub export fn kv_map_list(kind: *const abi.Type, map: *abi.Map, element: *const 
     return made;
 }
 
-pub export fn kv_panic_key(kind: *const abi.Type, key: *const anyopaque, place: [*]const u8, place_length: i64) callconv(.c) noreturn {
+pub export fn kv_panic_key(kind: *const abi.Type, key: *const anyopaque, site: ?*const abi.Site, caller: ?*const abi.Caller) callconv(.c) noreturn {
     var message: abi.Text = .{};
     textual.append(&message, "key ");
     show.inside(&message, kind, key);
     textual.append(&message, " is not in the map");
-    panic.panicAt(message.slice(), place[0..@intCast(place_length)]);
+    panic.panicAt(message.slice(), site, caller);
 }
 
 test "a map keeps its order, grows, forgets and is copied when it has two owners" {

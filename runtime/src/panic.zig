@@ -4,25 +4,27 @@ const abi = @import("abi.zig");
 const host = @import("host.zig");
 const show = @import("show.zig");
 const text = @import("text.zig");
+const trace = @import("trace.zig");
 
 pub const status_panic = 101;
 
-/// A bug of the program: the message and where it happened, if known, then the end.
-pub fn panicAt(message: []const u8, place: []const u8) noreturn {
+/// A bug of the program: the message, where it happened, if known, and the calls around it; then the end.
+pub fn panicAt(message: []const u8, site: ?*const abi.Site, caller: ?*const abi.Caller) noreturn {
     @branchHint(.cold);
     host.beginStopping();
     host.writeStderr("panic: ");
     host.writeStderr(message);
-    if (place.len > 0) {
+    if (site) |known| {
         host.writeStderr(" at ");
-        host.writeStderr(place);
+        trace.writePlace(known);
     }
     host.writeStderr("\n");
+    if (site) |known| if (caller) |first| trace.write(known.function, first);
     host.exit(status_panic);
 }
 
 pub fn outOfMemory() noreturn {
-    panicAt("out of memory", "");
+    panicAt("out of memory", null, null);
 }
 
 /// A bug of the runtime or of the compiler.
@@ -39,23 +41,23 @@ export fn kv_internal_error(message: [*]const u8, length: usize) callconv(.c) no
     internalError(message[0..length]);
 }
 
-pub export fn kv_panic(message: [*]const u8, message_length: i64, place: [*]const u8, place_length: i64) callconv(.c) noreturn {
-    panicAt(message[0..@intCast(message_length)], place[0..@intCast(place_length)]);
+pub export fn kv_panic(message: [*]const u8, message_length: i64, site: ?*const abi.Site, caller: ?*const abi.Caller) callconv(.c) noreturn {
+    panicAt(message[0..@intCast(message_length)], site, caller);
 }
 
-pub export fn kv_panic_index(index: i64, length: i64, place: [*]const u8, place_length: i64) callconv(.c) noreturn {
+pub export fn kv_panic_index(index: i64, length: i64, site: ?*const abi.Site, caller: ?*const abi.Caller) callconv(.c) noreturn {
     var message: abi.Text = .{};
     text.append(&message, "index ");
     show.int(&message, index);
     text.append(&message, " is out of range: the length is ");
     show.int(&message, length);
-    panicAt(message.slice(), place[0..@intCast(place_length)]);
+    panicAt(message.slice(), site, caller);
 }
 
-pub export fn kv_panic_shift(amount: i64, place: [*]const u8, place_length: i64) callconv(.c) noreturn {
+pub export fn kv_panic_shift(amount: i64, site: ?*const abi.Site, caller: ?*const abi.Caller) callconv(.c) noreturn {
     var message: abi.Text = .{};
     text.append(&message, "shift by ");
     show.int(&message, amount);
     text.append(&message, " is outside 0..63");
-    panicAt(message.slice(), place[0..@intCast(place_length)]);
+    panicAt(message.slice(), site, caller);
 }

@@ -29,7 +29,6 @@ pub export fn kv_run(program: *const abi.Program, table: *const abi.Host, option
         host.writeStderr("error: virtual time needs a test model or a dry run, since a real model answers in real time\n");
         return status_usage;
     }
-    program.call_depth.* = 0;
     if (program.ledger_part) |part| part(abi.moment_start);
     if (program.model_part) |part| part(abi.moment_start);
 

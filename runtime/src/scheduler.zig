@@ -43,7 +43,6 @@ pub const Task = extern struct {
     next: ?*Task = null,
     /// The first and, as its `previous`, the last task that waits for this one.
     waiters: TaskList = .{},
-    call_depth: i32 = 0,
     state: State = .created,
     cancelled: bool = false,
     /// Somebody waited for it: its error is theirs, and not reported at the end.
@@ -242,7 +241,6 @@ fn runTask(task: *Task) void {
             return;
         }
     }
-    program.call_depth.* = task.call_depth;
     while (true) {
         state.step = .none;
         program.@"resume"(task.top);
@@ -250,7 +248,6 @@ fn runTask(task: *Task) void {
         if (state.step == .none) panic.internalError("a coroutine stopped without a wait");
         if (task.top == null) break;
     }
-    task.call_depth = @intCast(program.call_depth.*);
     state.running = null;
     if (task.state == .running) end(task);
 }

@@ -39,11 +39,9 @@ fn agent(name: []const u8, way: abi.UnderWay, limits: []const abi.Limit) abi.Age
     };
 }
 
-var call_depth: i64 = 0;
 pub const program: abi.Program = .{
     .main = undefined,
     .@"resume" = undefined,
-    .call_depth = &call_depth,
     .agents = &agents,
     .agent_count = agents.len,
 };

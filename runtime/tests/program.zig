@@ -19,8 +19,8 @@ extern fn kv_text_literal(text: *abi.Text, bytes: [*]const u8, length: i64) void
 extern fn kv_text_int(text: *abi.Text, value: i64) void;
 extern fn kv_text_finish(text: *abi.Text) *abi.String;
 extern fn kv_error_new(kind: *const abi.Type, payload: *const anyopaque) *abi.Error;
-extern fn kv_panic(message: [*]const u8, message_length: i64, place: [*]const u8, place_length: i64) noreturn;
-extern fn kv_panic_index(index: i64, length: i64, place: [*]const u8, place_length: i64) noreturn;
+extern fn kv_panic(message: [*]const u8, message_length: i64, site: ?*const abi.Site, caller: ?*const abi.Caller) noreturn;
+extern fn kv_panic_index(index: i64, length: i64, site: ?*const abi.Site, caller: ?*const abi.Caller) noreturn;
 extern fn kv_task_new(kind: *const abi.Type) *anyopaque;
 extern fn kv_task_outcome(task: *anyopaque) *abi.Outcome;
 extern fn kv_task_start(task: *anyopaque, first: abi.Coroutine) void;
@@ -33,8 +33,7 @@ extern fn kv_sleep(duration_ns: i64, self: abi.Coroutine) bool;
 
 const int_type: abi.Type = .{ .kind = .int, .size = 8 };
 
-var call_depth: i64 = 0;
-export const kv_program: abi.Program = .{ .main = startMain, .@"resume" = resumeFrame, .call_depth = &call_depth };
+export const kv_program: abi.Program = .{ .main = startMain, .@"resume" = resumeFrame };
 
 const Frame = struct {
     body: *const fn (frame: *Frame) void,
@@ -226,7 +225,8 @@ const scenarios = struct {
 
     pub fn panicking(_: *Frame) void {
         say("before ", 1);
-        kv_panic_index(5, 3, "a.kav:1:2", 9);
+        const function: abi.TracedFunction = .{ .name = .{ .bytes = "main", .length = 4 }, .file = .{ .bytes = "a.kav", .length = 5 } };
+        kv_panic_index(5, 3, &.{ .function = &function, .line = 1, .column = 2 }, &.{ .parent = null, .site = null });
     }
 
     pub fn overflow(_: *Frame) void {

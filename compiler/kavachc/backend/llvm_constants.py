@@ -6,6 +6,9 @@ from kavachc.ir.module import Location
 
 _PLAIN_BYTES = {byte for byte in range(0x20, 0x7F) if byte not in b'"\\'}
 _BYTE_TEXTS = [chr(byte) if byte in _PLAIN_BYTES else f"\\{byte:02X}" for byte in range(256)]
+# What called `main`, and whatever else the runtime calls: the end of every trace.
+ROOT = "@root"
+ROOT_LINE = f"{ROOT} = private constant {{ ptr, ptr }} zeroinitializer, align 8"
 NO_TEXT = "{ ptr, i64 } zeroinitializer"
 
 
@@ -23,10 +26,12 @@ class Constants:
     """Each constant once, in the order of first use, so that output is the same every time."""
 
     def __init__(self) -> None:
-        self.lines: list[str] = []
+        self.lines: list[str] = [ROOT_LINE]
         self._bytes: dict[bytes, str] = {}
         self._strings: dict[bytes, str] = {}
-        self._places: dict[tuple[str, Location], str] = {}
+        self._sites: dict[tuple[str, str | None, Location], str] = {}
+        self._starts: dict[str, str] = {}
+        self._traced_functions: dict[tuple[str, str | None], str] = {}
         self._empty_array = ""
         self._empty_map = ""
         self._element_tables = 0
@@ -80,14 +85,34 @@ class Constants:
             self.lines.append(f"@map.empty = private unnamed_addr constant {zeros}, align 8")
         return self._empty_map
 
-    def place(self, file: str, location: Location) -> str:
-        """`FILE:LINE:COLUMN` as two arguments, the bytes and their length."""
-        key = (file, location)
-        arguments = self._places.get(key)
-        if arguments is None:
-            data = f"{file}:{location.line}:{location.column}".encode()
-            arguments = self._places[key] = f"ptr {self.bytes_at(data)}, i64 {len(data)}"
-        return arguments
+    def site(self, file: str, title: str | None, location: Location) -> str:
+        """The name of a kv_site: a place in a function of this title."""
+        key = (file, title, location)
+        name = self._sites.get(key)
+        if name is None:
+            name = self._sites[key] = f"@site.{len(self._sites)}"
+            function = self._traced_function(file, title)
+            value = f"{{ ptr, i32, i32 }} {{ ptr {function}, i32 {location.line}, i32 {location.column} }}"
+            self.lines.append(f"{name} = private unnamed_addr constant {value}, align 8")
+        return name
+
+    def start(self, site: str) -> str:
+        """The name of a kv_caller: what starts a task at the site."""
+        name = self._starts.get(site)
+        if name is None:
+            name = self._starts[site] = f"@start.{len(self._starts)}"
+            self.lines.append(f"{name} = private constant {{ ptr, ptr }} {{ ptr null, ptr {site} }}, align 8")
+        return name
+
+    def _traced_function(self, file: str, title: str | None) -> str:
+        name = self._traced_functions.get((file, title))
+        if name is None:
+            name = self._traced_functions[file, title] = f"@traced.{len(self._traced_functions)}"
+            views = f"{self.text_view(title)}, {self.text_view(file)}"
+            self.lines.append(
+                f"{name} = private unnamed_addr constant {{ {{ ptr, i64 }}, {{ ptr, i64 }} }} {{ {views} }}, align 8"
+            )
+        return name
 
 
 def is_static_block(operand: str) -> bool:

@@ -38,7 +38,7 @@ _LIMIT = f"{{ {_TEXT}, ptr, i64 }}"
 _MODEL = f"{{ {_TEXT}, {_TEXT}, i64, i64, i64, i32, i32 }}"
 _AGENT = f"{{ {_TEXT}, {_MODEL}, i32, i32, i32, i32, ptr, i64 }}"
 _SCHEMA = f"{{ i32, {_TEXT}, {_TEXT}, {_TEXT} }}"
-_PROGRAM = "{ ptr, ptr, ptr, ptr, i64, ptr, ptr }"
+_PROGRAM = "{ ptr, ptr, ptr, i64, ptr, ptr }"
 
 _ARRAY, _RECORD, _SUM, _TASK, _AGENT_KIND, _CAPABILITY, _OPTIONAL, _TUPLE, _BOX = 7, 8, 9, 10, 11, 12, 14, 15, 16
 _MAP, _FUNCTION = 17, 18
@@ -210,11 +210,11 @@ class Descriptors:
             f"ptr null, ptr {table}, i64 {len(types)}, ptr null, i64 0, ptr null }}"
         )
 
-    def program(self, entry: str, resume: str, call_depth: str, ledger: bool, model: bool) -> None:
+    def program(self, entry: str, resume: str, ledger: bool, model: bool) -> None:
         agents = self._table("agents", _AGENT, [self._agent(agent) for agent in self._module.agents])
         parts = ("@kv_ledger_part" if ledger else "null", "@kv_model_part" if model else "null")
         self.lines.append(
-            f"@kv_program = constant {_PROGRAM} {{ ptr {entry}, ptr {resume}, ptr {call_depth}, ptr {agents}, "
+            f"@kv_program = constant {_PROGRAM} {{ ptr {entry}, ptr {resume}, ptr {agents}, "
             f"i64 {len(self._module.agents)}, ptr {parts[0]}, ptr {parts[1]} }}"
         )
 

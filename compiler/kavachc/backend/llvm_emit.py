@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from kavachc.backend.emitters.calls import CALL_DEPTH
 from kavachc.backend.layout import Layouts
 from kavachc.backend.llvm_constants import Constants
 from kavachc.backend.llvm_descriptors import Descriptors
@@ -34,6 +33,7 @@ class Emission:
         self.runtime = RuntimeDeclarations()
         self.helpers = Helpers(self.layouts, self.constants, self.descriptors, self.runtime)
         self.asks = False
+        self.called_by_runtime = _called_by_runtime(module)
 
     def result_type(self, type: IrType) -> str:
         """Of a function that does not wait."""
@@ -48,7 +48,6 @@ class Emission:
         parts = [
             f'target datalayout = "{data_layout(target)}"\ntarget triple = "{target.triple}"\n',
             "\n".join(self.layouts.definitions),
-            f"{CALL_DEPTH} = internal global i64 0",
             "\n".join(self.constants.lines),
             "\n".join(self.descriptors.lines),
             INTRINSICS + "\n".join(self.runtime.lines()),
@@ -66,7 +65,14 @@ class Emission:
             if used:
                 self.runtime.use(name)
         entry = self.function_names[self.module.entry]
-        self.descriptors.program(entry, "@resume", CALL_DEPTH, ledger, self.asks)
+        self.descriptors.program(entry, "@resume", ledger, self.asks)
+
+
+def _called_by_runtime(module: Module) -> frozenset[str]:
+    """The functions that the runtime calls: nothing is around them."""
+    fields = [field for record in module.records.values() for field in record.fields]
+    fields += [field for item in module.sums.values() for variant in item.variants for field in variant.fields]
+    return frozenset([module.entry, *(field.rule.check for field in fields if field.rule is not None)])
 
 
 def emit_llvm(module: Module, target: Target) -> str:

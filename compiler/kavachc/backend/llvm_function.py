@@ -1,8 +1,9 @@
 """Emits one function: what all op emitters write through.
 
 Results of instructions are LLVM operands by name; constants are operands themselves. A function that waits becomes a
-coroutine ramp `ptr f(parameters…, ptr out, ptr parent)`: it suspends at once, and hands its frame back. Kavach.h tells
-how coroutines call, return and wait.
+coroutine ramp `ptr f(parameters…, ptr caller, i64 depth, ptr out, ptr parent)`: it suspends at once, and hands its
+frame back. Kavach.h tells how coroutines call, return and wait. `caller` leads to the calls around (trace.zig), `depth`
+is how many recursive ones they are (spec 4.depth).
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeAlias
 
+from kavachc.backend.llvm_constants import ROOT
 from kavachc.backend.llvm_runtime import LENGTH_RANGE, UNLIKELY, alias_tag
 from kavachc.ir.facts import is_counted
 from kavachc.ir.module import Block, Function, Instruction, Local, Location, Value
@@ -67,6 +69,11 @@ class FunctionEmitter:
         self._panic_blocks: dict[str, str] = {}
         self._scratch_size = 0
         self._needs_text = False
+        # It tells others where it calls them from.
+        self._calls = False
+        is_outermost = function.name in emission.called_by_runtime
+        self.caller = ROOT if is_outermost else "%caller"
+        self.depth = "0" if is_outermost else "%depth"
 
     # Operands.
 
@@ -162,9 +169,23 @@ class FunctionEmitter:
 
     # Control.
 
+    def site(self, instruction: Instruction) -> str:
+        function = self.function
+        location = instruction.location or function.location or Location(1, 1)
+        return self.emission.constants.site(function.file, function.title, location)
+
     def place(self, instruction: Instruction) -> str:
-        location = instruction.location or self.function.location or Location(1, 1)
-        return self.emission.constants.place(self.function.file, location)
+        """Where a panic happens, as two arguments: the site, and who called this function."""
+        return f"ptr {self.site(instruction)}, ptr {'null' if self.function.title is None else self.caller}"
+
+    def as_caller(self, instruction: Instruction) -> str:
+        """The kv_caller for a call: this function at the call's site, or, where the trace shall not know of the call,
+        the function's own caller."""
+        if self.function.title is None or instruction.location is None:
+            return self.caller
+        self._calls = True
+        self.write(f"store ptr {self.site(instruction)}, ptr %here.site")
+        return "%here"
 
     def panic_if(self, condition: str, panic: str) -> None:
         """`panic` is the call that ends the program; the same one is written once."""
@@ -187,6 +208,17 @@ class FunctionEmitter:
         self._cold_lines.append(label + ":")
         self._cold_lines.extend(["  " + text for text in texts])
 
+    def _with_callers_from_memory(self) -> list[str]:
+        """The cold lines, in which a panic after a call need not have kept the function's caller in a register."""
+        lines: list[str] = []
+        for line in self._cold_lines:
+            if line.endswith(f"ptr {self.caller})"):
+                name = self.fresh("%known")
+                lines.append(f"  {name} = load ptr, ptr %here")
+                line = line.removesuffix(f"{self.caller})") + f"{name})"
+            lines.append(line)
+        return lines
+
     def suspend(self) -> None:
         result = self.assign("call i8 @llvm.coro.suspend(token none, i1 false)")
         resumed = self.fresh("resumed")
@@ -208,7 +240,7 @@ class FunctionEmitter:
         parts = [f"define internal {self._signature()} {'presplitcoroutine #0' if waits else '#0'} {{"]
         parts.extend(self._entry())
         parts.extend(self.lines)
-        parts.extend(self._cold_lines)
+        parts.extend(self._cold_lines if not self._calls else self._with_callers_from_memory())
         if waits:
             free = self.runtime.call("kv_frame_free", "%memory.now")
             parts.append(_COROUTINE_EXIT.format(free=free, resume_parent=self.runtime.call("kv_return", "%parent.now")))
@@ -218,6 +250,8 @@ class FunctionEmitter:
     def _signature(self) -> str:
         function = self.function
         parameters = [self.typed(parameter) for parameter in function.parameters]
+        if self.caller != ROOT:
+            parameters += [f"ptr {self.caller}", f"i64 {self.depth}"]
         name = self.emission.function_names[function.name]
         if function.waits:
             return f"ptr {name}({', '.join([*parameters, 'ptr %out', 'ptr %parent'])})"
@@ -225,6 +259,8 @@ class FunctionEmitter:
 
     def _entry(self) -> list[str]:
         lines = ["entry:"]
+        if self._calls:
+            lines.append("  %here = alloca { ptr, ptr }\n  %here.site = getelementptr i8, ptr %here, i64 8")
         for local, name in self._locals.items():
             lines.append(f"  {name} = alloca {self.layouts.memory_type(local.type)}")
         if self._scratch_size:
@@ -235,6 +271,8 @@ class FunctionEmitter:
             lines.append("  %parent.at = alloca ptr\n  store ptr %parent, ptr %parent.at")
             allocate = self.runtime.call("kv_frame_allocate", "%size")
             lines.append(_COROUTINE_ENTRY.format(allocate=allocate).rstrip("\n"))
+        if self._calls:
+            lines.append(f"  store ptr {self.caller}, ptr %here")
         lines.append("  br label %b0")
         return lines
 

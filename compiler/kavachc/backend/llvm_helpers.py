@@ -271,9 +271,9 @@ class Helpers:
         def body() -> str:
             message = PANICS[kind].encode()
             at = self._constants.bytes_at(message)
-            return f"  {self._runtime.call('kv_panic', at, str(len(message)), '%place', '%length')}\n  unreachable\n"
+            return f"  {self._runtime.call('kv_panic', at, str(len(message)), '%site', '%caller')}\n  unreachable\n"
 
-        return self._function(f"panic.{kind}", "void @(ptr %place, i64 %length)", "cold noinline noreturn #0", body)
+        return self._function(f"panic.{kind}", "void @(ptr %site, ptr %caller)", "cold noinline noreturn #0", body)
 
 
 def _equal_tags(type: str) -> str:

@@ -40,7 +40,7 @@ def library_function(
     returned = "void" if entry.result == NOTHING else llvm_type(entry.result)
     parameters = [f"{type} %p{number}" for number, type in enumerate(types)]
     if entry.panics:
-        parameters += ["ptr %place", "i64 %length"]
+        parameters += ["ptr %site", "ptr %caller"]
 
     def body() -> str:
         lines: list[str] = []
@@ -57,7 +57,7 @@ def library_function(
             lines.append(f"  %out = alloca {returned}\n")
             arguments.append("%out")
         if entry.panics:
-            arguments += ["%place", "%length"]
+            arguments += ["%site", "%caller"]
         call = runtime.call(entry.symbol, *arguments)
         if entry.result == NOTHING:
             return "".join([*lines, f"  {call}\n  ret void\n"])

@@ -20,7 +20,7 @@ _EFFECTS = {
 }
 
 # Header fields of blocks never alias elements, so that loops keep lengths and counts in registers.
-_ALIAS_CLASSES = ("count", "length", "capacity", "call_depth", "i64", "double", "i8", "ptr", "i32")
+_ALIAS_CLASSES = ("count", "length", "capacity", "i64", "double", "i8", "ptr", "i32")
 _ALIAS_TAGS = {name: f", !tbaa !{2 + 2 * number}" for number, name in enumerate(_ALIAS_CLASSES)}
 _AFTER_TAGS = 1 + 2 * len(_ALIAS_CLASSES)
 LENGTH_RANGE = f", !range !{_AFTER_TAGS}"

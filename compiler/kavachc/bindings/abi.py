@@ -14,6 +14,7 @@ from ctypes import (
     c_double,
     c_int32,
     c_int64,
+    c_uint32,
     c_uint64,
     c_void_p,
 )
@@ -355,11 +356,25 @@ ResumeFunction = CFUNCTYPE(None, Coroutine)
 PartFunction = CFUNCTYPE(None, c_int32)
 
 
+class TracedFunction(Structure):
+    _fields_ = (("name", TextView), ("file", TextView))
+
+
+class Site(Structure):
+    _fields_ = (("function", POINTER(TracedFunction)), ("line", c_uint32), ("column", c_uint32))
+
+
+class Caller(Structure):
+    pass
+
+
+Caller._fields_ = (("parent", POINTER(Caller)), ("site", POINTER(Site)))
+
+
 class Program(Structure):
     _fields_ = (
         ("main", MainFunction),
         ("resume", ResumeFunction),
-        ("call_depth", POINTER(c_int64)),
         ("agents", POINTER(Agent)),
         ("agent_count", c_int64),
         ("ledger_part", PartFunction),
@@ -382,6 +397,9 @@ STRUCTURES: Final[dict[str, type[Structure]]] = {
     "kv_variant": Variant,
     "kv_type": Type,
     "kv_text": Text,
+    "kv_traced_function": TracedFunction,
+    "kv_site": Site,
+    "kv_caller": Caller,
     "kv_outcome": Outcome,
     "kv_rule": Rule,
     "kv_limit": Limit,
@@ -416,7 +434,8 @@ _string = POINTER(String)
 _text = POINTER(Text)
 _slot = POINTER(POINTER(Array))
 _map_slot = POINTER(POINTER(Map))
-_place = (c_char_p, c_int64)
+# The site of a panic, and the caller: generated code gives them.
+_place = (POINTER(Site), POINTER(Caller))
 
 #: One row per function: its result and its arguments.
 FUNCTIONS: Final[dict[str, tuple[Any, tuple[Any, ...]]]] = {

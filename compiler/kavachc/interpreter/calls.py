@@ -64,7 +64,7 @@ def run_steps(first: Steps) -> TaskBody:
 def call(evaluator: Evaluator, node: Call, frame: Frame) -> Steps:
     """Evaluates the target and the arguments, then the call."""
     values = yield from evaluator.expressions(_operands(node), frame)
-    return (yield from _perform(evaluator, node, values, frame))
+    return (yield from _perform(evaluator, node, values, frame, node.span))
 
 
 def spawn(evaluator: Evaluator, node: typed.Spawn, frame: Frame) -> Steps:
@@ -74,7 +74,7 @@ def spawn(evaluator: Evaluator, node: typed.Spawn, frame: Frame) -> Steps:
     values = yield from evaluator.expressions(_operands(spawned), frame)
     # A task's own call is nested in no other.
     outermost = Frame(agent=frame.agent, depth=None, types=frame.types)
-    task = run_steps(_perform(evaluator, spawned, values, outermost))
+    task = run_steps(_perform(evaluator, spawned, values, outermost, node.span))
     return evaluator.host.spawn(task, frame.type(spawned.type))
 
 
@@ -88,7 +88,8 @@ def _operands(node: Call) -> tuple[typed.Expr, ...]:
             return node.arguments
 
 
-def _perform(evaluator: Evaluator, node: Call, values: list[Value], frame: Frame) -> Steps:
+def _perform(evaluator: Evaluator, node: Call, values: list[Value], frame: Frame, place: Span) -> Steps:
+    """`place` is where the trace after a panic sees the call: a `spawn` stands before it."""
     match node:
         case typed.CallFunction():
             callee = Frame(
@@ -97,15 +98,17 @@ def _perform(evaluator: Evaluator, node: Call, values: list[Value], frame: Frame
                 _depth(frame, node.function.is_recursive, node.span),
                 frame.bindings(node.function, node.type_arguments),
             )
+            callee.enter(frame, node.function.traced_name, place)
             return (yield from _run(evaluator, node.function, values, callee, node.span))
         case typed.CallValue():
-            return (yield from _value(evaluator, node, values, frame))
+            return (yield from _value(evaluator, node, values, frame, place))
         case typed.CallHandler():
             handle, *arguments = values
             callee = Frame(node.function.agent, handle, _depth(frame, node.function.is_recursive, node.span))
+            callee.enter(frame, node.function.traced_name, place)
             return (yield from _run(evaluator, node.function, arguments, callee, node.span))
         case typed.CallCapability():
-            return (yield from _capability(evaluator, node, values, frame))
+            return (yield from _capability(evaluator, node, values, frame, place))
         case typed.Ask():
             return (yield from _ask(evaluator, frame.agent, frame.type(node.type), values[0]))
         case typed.CallBuiltin():
@@ -150,15 +153,18 @@ def _run(evaluator: Evaluator, function: typed.Function, arguments: list[Value],
     return result
 
 
-def _value(evaluator: Evaluator, node: typed.CallValue, values: list[Value], frame: Frame) -> Steps:
+def _value(evaluator: Evaluator, node: typed.CallValue, values: list[Value], frame: Frame, place: Span) -> Steps:
     """The function on behalf of the agent that the value was made for, with what it captured."""
     target: FunctionData = values[0]
     callee = Frame(target.agent, None, _depth(frame, node.shape.is_recursive, node.span), target.types)
     callee.values.update(zip(target.function.captures or (), target.captured, strict=True))
+    callee.enter(frame, target.function.traced_name, place)
     return (yield from _run(evaluator, target.function, values[1:], callee, node.span))
 
 
-def _capability(evaluator: Evaluator, node: typed.CallCapability, values: list[Value], frame: Frame) -> Steps:
+def _capability(
+    evaluator: Evaluator, node: typed.CallCapability, values: list[Value], frame: Frame, place: Span
+) -> Steps:
     """The limits of the agents that the capability was given through, the nearest first; then the method.
 
     The implementation runs with no agent: what it uses is its own (language.md 5). The call is counted before the
@@ -173,27 +179,32 @@ def _capability(evaluator: Evaluator, node: typed.CallCapability, values: list[V
     while isinstance(target, LimitedCapability):
         for limit in target.agent.limits:
             if limit.method is node.method:
-                yield from _check_limit(evaluator, target.agent, limit, arguments, depth)
+                rule_frame = Frame(depth=depth, values=dict(zip(limit.parameters, arguments, strict=True)))
+                rule_frame.enter(frame, panics.LIMIT_NAME.format(target=limit.target), place)
+                yield from _check_limit(evaluator, target.agent, limit, rule_frame)
         target = target.inner
     method = target.implementation.methods[node.method.index]
     callee = Frame(None, None, depth)
+    callee.enter(frame, method.traced_name, place)
     return (yield from _run(evaluator, method, [target.payload, *arguments], callee, node.span))
 
 
-def _check_limit(
-    evaluator: Evaluator, agent: typed.Agent, limit: typed.Limit, arguments: list[Value], depth: int
-) -> Steps:
+def _check_limit(evaluator: Evaluator, agent: typed.Agent, limit: typed.Limit, rule_frame: Frame) -> Steps:
     """Visits the rules in the order written; raises `Fails` with `Denied` at the first broken one (spec 8.3.order)."""
     host = evaluator.host
-    rule_frame = Frame(depth=depth, values=dict(zip(limit.parameters, arguments, strict=True)))
     host.limit_begin(agent, limit)
     for index, rule in enumerate(limit.rules):
         value: Value = None
-        if rule.expression is not None:
-            value = yield from evaluator.expression(rule.expression, rule_frame)
-        if rule.key is not None:
-            key = yield from evaluator.expression(rule.key, rule_frame)
-            host.limit_key(index, show(key, rule.key.type))
+        try:
+            if rule.expression is not None:
+                value = yield from evaluator.expression(rule.expression, rule_frame)
+            if rule.key is not None:
+                key = yield from evaluator.expression(rule.key, rule_frame)
+                host.limit_key(index, show(key, rule.key.type))
+        except KavachPanic as panic:
+            if panic.trace is None:
+                panic.trace = rule_frame.trace()
+            raise
         if rule.expression is None:
             holds = host.limit_count(index)
         else:

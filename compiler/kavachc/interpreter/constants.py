@@ -145,7 +145,8 @@ def _evaluated(
         value = evaluator.evaluate_from_zero(node)
         return _plain_tree(value, node.type, node.span) if as_tree else value
     except KavachPanic as panic:
-        bag.report(codes.EVALUATION_FAILS, panic.span, what=what, message=panic.message)
+        notes = tuple([line.strip() for line in panic.trace or ()])
+        bag.report(codes.EVALUATION_FAILS, panic.span, what=what, message=panic.message, notes=notes)
     except Fails as failure:
         bag.report(codes.EVALUATION_FAILS, node.span, what=what, message=show(failure.error, ERROR))
     except TooLong:

@@ -117,7 +117,7 @@ class Evaluator:
     def holds(self, rule: FieldRule, arguments: tuple[Type, ...], value: Value) -> bool:
         """Whether the rule of a field holds for a value, where the field's type has these arguments; a rule never
         waits."""
-        task = run_steps(holds(self, rule, arguments, value, Frame(), rule.function.span))
+        task = run_steps(holds(self, rule, arguments, value, None, rule.function.span))
         try:
             next(task)
         except StopIteration as end:

@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from kavachc.interpreter.values import AgentHandle, Value
+from kavachc.semantics import panics
 from kavachc.semantics.typed_ast import Agent, Function, Local
 from kavachc.semantics.types import NO_BINDINGS, Bindings, Type, substitute
+from kavachc.source import Span
 
 # An evaluation in steps. It yields another evaluation, the body of a function that is called, and is sent that
 # body's value; or None, where its task waits. `calls.run_steps` drives it.
@@ -22,7 +24,8 @@ class Frame:
     `owners` holds, for a variable that may change its arrays in place, the token that those arrays carry
     (`places.py`). `agent` is the agent that an `ask` here counts for; `handle` is set in handlers only. `depth` is
     the number of recursive calls around this one (spec 4.depth), None before a task's own call. `types` are what the
-    type parameters of the running function stand for.
+    type parameters of the running function stand for. `call` is how the trace after a panic shows this one, None where
+    it does not; `caller` is the frame around, None for the first of a task.
     """
 
     agent: Agent | None = None
@@ -31,6 +34,28 @@ class Frame:
     types: Bindings = field(default_factory=lambda: NO_BINDINGS)
     values: dict[Local, Value] = field(default_factory=dict)
     owners: dict[Local, object] = field(default_factory=dict)
+    caller: Frame | None = None
+    call: tuple[str, Span] | None = None
+
+    def enter(self, caller: Frame, name: str, place: Span) -> None:
+        """Tells the trace of this call. A caller that stands for the start of a task (no depth) is none of it."""
+        self.call = (name, place)
+        self.caller = caller if caller.depth is not None else None
+
+    def trace(self) -> list[str]:
+        """The calls that this one is nested in, itself included (spec 4.trace)."""
+        lines: list[str] = []
+        frame: Frame | None = self
+        while frame is not None:
+            if frame.call is not None:
+                name, span = frame.call
+                form = panics.TRACE_STARTED if frame.caller is None else panics.TRACE_CALLED
+                lines.append(form.format(name=name, place=span.place()))
+            frame = frame.caller
+        hidden = len(lines) - panics.TRACE_FIRST - panics.TRACE_LAST
+        if hidden > 1:
+            lines[panics.TRACE_FIRST : -panics.TRACE_LAST] = [panics.TRACE_MORE.format(count=hidden)]
+        return lines
 
     def bindings(self, function: Function, arguments: tuple[Type, ...]) -> Bindings:
         """What the type parameters of a function stand for, that is called or named here."""

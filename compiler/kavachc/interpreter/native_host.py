@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Generator
 from contextlib import closing
-from ctypes import CDLL, POINTER, byref, c_int64, c_void_p, cast
+from ctypes import CDLL, byref, c_void_p, cast
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -169,16 +169,16 @@ class NativeHost:
         except Fails as failure:
             return Outcome("failed", failure.error)
         except KavachPanic as panic:
-            self._panic(panic.message, panic.span.place())
+            self._panic(panic.report().removeprefix("panic: "))
         except RecursionError:
-            self._panic(panics.STACK_OVERFLOW, "")
+            self._panic(panics.STACK_OVERFLOW)
         except MemoryError:
-            self._panic(panics.OUT_OF_MEMORY, "")
+            self._panic(panics.OUT_OF_MEMORY)
         return None
 
-    def _panic(self, message: str, place: str) -> None:
-        """Does not return: the runtime ends the process."""
-        self._library.kv_panic(message.encode(), len(message.encode()), place.encode(), len(place.encode()))
+    def _panic(self, message: str) -> None:
+        """Does not return: the runtime ends the process. The message has its place and its trace already."""
+        self._library.kv_panic(message.encode(), len(message.encode()), None, None)
 
     def _write_outcome(self, outcome: Outcome, out: Any) -> None:
         if outcome.status == "cancelled":
@@ -257,9 +257,9 @@ class NativeHost:
         try:
             return self.holds(rule, arguments, value)
         except KavachPanic as panic:
-            self._panic(panic.message, panic.span.place())
+            self._panic(panic.report().removeprefix("panic: "))
         except RecursionError:
-            self._panic(panics.STACK_OVERFLOW, "")
+            self._panic(panics.STACK_OVERFLOW)
         return False
 
     # Strings of the runtime.
@@ -288,7 +288,6 @@ class NativeHost:
         table = abi.Program(
             abi.MainFunction(guard(0, start)),
             abi.ResumeFunction(guard(None, self._resume)),
-            POINTER(c_int64)(c_int64(0)),
             self._tables.agents(agent_row(agent) for agent in self._program.agents),
             len(self._program.agents),
             cast(library.kv_ledger_part, abi.PartFunction) if uses_ledger else abi.PartFunction(),

@@ -31,13 +31,21 @@ def look_at_rules(evaluator: Evaluator, place: Place, indexes: list[Value], fram
 
 
 def holds(
-    evaluator: Evaluator, rule: FieldRule, type_arguments: tuple[Type, ...], value: Value, frame: Frame, span: Span
+    evaluator: Evaluator,
+    rule: FieldRule,
+    type_arguments: tuple[Type, ...],
+    value: Value,
+    frame: Frame | None,
+    span: Span,
 ) -> Steps:
-    """Whether the rule holds for the value of its field."""
+    """Whether the rule holds for the value of its field, which `frame` has changed, if it is not an answer's."""
     from kavachc.interpreter.statements import function_body
 
     function = rule.function
+    around = frame or Frame()
     evaluator.count_step(span)
-    callee = Frame(None, None, frame.depth, frame.bindings(function, type_arguments))
+    callee = Frame(None, None, around.depth, around.bindings(function, type_arguments))
     callee.values[function.parameters[0]] = value
+    if frame is not None:
+        callee.enter(frame, function.traced_name, span)
     return (yield function_body(evaluator, function, callee))

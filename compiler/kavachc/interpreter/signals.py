@@ -47,9 +47,12 @@ class KavachPanic(Exception):
         super().__init__(message)
         self.message = message
         self.span = span
+        # Of the calls around, set by the innermost that it leaves.
+        self.trace: list[str] | None = None
 
     def report(self) -> str:
-        return f"panic: {self.message} at {self.span.place()}"
+        """All lines, the last one without its end."""
+        return "\n".join([f"panic: {self.message} at {self.span.place()}", *(self.trace or ())])
 
 
 class Panics(Exception):

@@ -10,7 +10,7 @@ from kavachc.interpreter.frames import Frame, Steps
 from kavachc.interpreter.patterns import matches
 from kavachc.interpreter.places import read_place, store
 from kavachc.interpreter.rules import look_at_rules
-from kavachc.interpreter.signals import Breaks, Continues, Fails, Leaves, Returns
+from kavachc.interpreter.signals import Breaks, Continues, Fails, KavachPanic, Leaves, Returns
 from kavachc.interpreter.values import Value
 from kavachc.semantics import typed_ast as typed
 from kavachc.semantics.types import STRING
@@ -37,6 +37,10 @@ def function_body(evaluator: Evaluator, function: typed.Function, frame: Frame) 
         return result.value
     except Leaves as failure:
         error = failure.error
+    except KavachPanic as panic:
+        if panic.trace is None:
+            panic.trace = frame.trace()
+        raise
     raise Fails(error)
 
 

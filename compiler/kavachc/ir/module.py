@@ -85,7 +85,8 @@ class Local:
 @dataclass(eq=False, slots=True)
 class Function:
     """`owns_parameters`: it must consume them (functions that `spawn` starts, and only those). `captures` are set in
-    the code of function values, whose first parameter is the value."""
+    the code of function values, whose first parameter is the value. `title` is what the trace after a panic calls it;
+    a call that has no place, or stands in a function without a title, is for the trace the one that its caller made."""
 
     name: str
     file: str
@@ -98,6 +99,7 @@ class Function:
     blocks: list[Block] = field(default_factory=list)
     location: Location | None = None
     captures: tuple[IrType, ...] | None = None
+    title: str | None = None
 
     @property
     def call_type(self) -> IrType:

@@ -227,9 +227,12 @@ class _FunctionParser:
         result, error, waits = _signature_end(cursor)
         owns = cursor.accept("owns")
         captures = _captures(cursor)
+        title = None if cursor.accept("untitled") else cursor.string() if cursor.accept("titled") else name
         file = cursor.string()
         location = cursor.optional_location()
-        function = Function(name, file, parameters, result, error, waits, owns, location=location, captures=captures)
+        function = Function(
+            name, file, parameters, result, error, waits, owns, location=location, captures=captures, title=title
+        )
         cursor.expect("{")
         while cursor.peek() != ":" and cursor.accept("local"):
             function.locals.append(self._local())

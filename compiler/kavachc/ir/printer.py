@@ -158,6 +158,10 @@ class _FunctionPrinter:
         location = "" if function.location is None else f" @{function.location.line}:{function.location.column}"
         if function.captures is not None:
             owns += f" captures [{', '.join(str(item) for item in function.captures)}]"
+        if function.title is not None and function.title != function.name:
+            owns += f" titled {string_text(function.title)}"
+        elif function.title is None:
+            owns += " untitled"
         head = f"function {name_text(function.name)}({parameters}){end}{owns} {string_text(function.file)}{location}"
         lines = [f"{head} {{\n"]
         lines.extend(f"  local &{name_text(local.name)}: {local.type}\n" for local in function.locals)

@@ -64,10 +64,10 @@ _ROWS = (
     RuntimeCall("kv_map_list", ("pointer", "pointer", "pointer", "int32"), "pointer", "allocates"),
     # Errors and panics.
     RuntimeCall("kv_error_new", ("pointer", "pointer"), "pointer", "allocates"),
-    RuntimeCall("kv_panic", ("pointer", "int64", "pointer", "int64"), "none", "ends"),
-    RuntimeCall("kv_panic_index", ("int64", "int64", "pointer", "int64"), "none", "ends"),
-    RuntimeCall("kv_panic_key", ("pointer", "pointer", "pointer", "int64"), "none", "ends"),
-    RuntimeCall("kv_panic_shift", ("int64", "pointer", "int64"), "none", "ends"),
+    RuntimeCall("kv_panic", ("pointer", "int64", "pointer", "pointer"), "none", "ends"),
+    RuntimeCall("kv_panic_index", ("int64", "int64", "pointer", "pointer"), "none", "ends"),
+    RuntimeCall("kv_panic_key", ("pointer", "pointer", "pointer", "pointer"), "none", "ends"),
+    RuntimeCall("kv_panic_shift", ("int64", "pointer", "pointer"), "none", "ends"),
     # Capabilities.
     RuntimeCall("kv_capability_limit", ("pointer", "pointer"), "pointer"),
     # Output.
@@ -115,7 +115,7 @@ def _library_call(entry: LibraryEntry) -> RuntimeCall:
         parameters.append("pointer")
         result = "none"
     if entry.panics:
-        parameters += ["pointer", "int64"]
+        parameters += ["pointer", "pointer"]
     return RuntimeCall(entry.symbol, cast(tuple[Carried, ...], tuple(parameters)), cast(Carried, result))
 
 

@@ -19,8 +19,8 @@ from kavachc.lower.calls import call_function
 from kavachc.lower.function import FunctionLowering
 from kavachc.lower.settle import as_error, settle
 from kavachc.lower.types import lower_error, lower_type
+from kavachc.semantics import panics, types
 from kavachc.semantics import typed_ast as typed
-from kavachc.semantics import types
 from kavachc.semantics.types import CapabilityMethod, CapabilityType
 from kavachc.source import Span
 
@@ -86,7 +86,9 @@ def _declare_limits(
     for method in capability.methods:
         # The checker lets an agent limit a method once.
         limit = next((item for item in agent.limits if item.method is method), None)
-        thunk = _MethodThunk(program, vtable, capability, method, agent.span if limit is None else limit.span)
+        span = agent.span if limit is None else limit.span
+        title = None if limit is None else panics.LIMIT_NAME.format(target=limit.target)
+        thunk = _MethodThunk(program, vtable, capability, method, span, title)
         thunks.append(partial(_lower_limited, thunk, agent, limit))
     _add_vtable(program, vtable, capability, lower_type(capability))
     return thunks
@@ -102,7 +104,13 @@ class _MethodThunk:
     outcome, whatever the one that it calls has."""
 
     def __init__(
-        self, program: ProgramLowering, vtable: str, capability: CapabilityType, method: CapabilityMethod, span: Span
+        self,
+        program: ProgramLowering,
+        vtable: str,
+        capability: CapabilityType,
+        method: CapabilityMethod,
+        span: Span,
+        title: str | None = None,
     ) -> None:
         self.program = program
         self.capability = capability
@@ -116,6 +124,7 @@ class _MethodThunk:
             lower_type(method.result),
             lower_error(method.error),
             method.may_wait,
+            title=title,
         )
 
     def open(self) -> FunctionLowering:
@@ -152,9 +161,10 @@ def _lower_limited(thunk: _MethodThunk, agent: typed.Agent, limit: typed.Limit |
     if limit is not None:
         _check_limit(state, thunk, agent, limit)
     inner = thunk.payload(state, lower_type(capability))
+    # Counted, and seen by the trace after a panic, where the agent's capability was called.
+    build.location = None
+    result = build.call_capability(inner, str(capability), method.index, thunk.arguments, "plain", None)
     state.locate(thunk.span)
-    # Counted where the agent's capability was called.
-    result = build.call_capability(inner, str(capability), method.index, thunk.arguments, "plain", build.location)
     state.leave_by_return(settle(state, result, method.may_wait, state.leave_by_failure))
     state.finish()
 

@@ -43,13 +43,13 @@ def _closure(state: FunctionLowering, node: typed.Closure) -> Value:
     return state.build.emit("function.make", *_agent(state, node.function), *captures, attributes=(code,))
 
 
-def _declare(program: ProgramLowering, name: str, function: typed.Function) -> ir.Function:
+def _declare(program: ProgramLowering, name: str, function: typed.Function, title: str | None) -> ir.Function:
     """The code of values of the function, which waits when any such value may."""
     parameters = [(item.name, lower_type(item.type)) for item in function.parameters]
     result, error = lower_type(function.result), lower_error(function.error)
     type = FunctionValue(tuple([item for _, item in parameters]), result, error)
     waits = type.shape in program.module.waiting_shapes
-    declared = program.declare(name, function.span, [("closure", type), *parameters], result, error, waits)
+    declared = program.declare(name, function.span, [("closure", type), *parameters], result, error, waits, title=title)
     captures = [lower_type(item.type) for item in function.captures or ()]
     declared.captures = ((INT,) if function.needs_agent else ()) + tuple(captures)
     return declared
@@ -67,7 +67,7 @@ def _code_of_named(program: ProgramLowering, function: typed.Function) -> str:
     name = names.function_value(program.function_name(function))
     if name in program.module.functions:
         return name
-    declared = _declare(program, name, function)
+    declared = _declare(program, name, function, None)
 
     def lower() -> None:
         state = program.open(declared, function.span)
@@ -83,7 +83,7 @@ def _code_of_named(program: ProgramLowering, function: typed.Function) -> str:
 def _code_of_closure(program: ProgramLowering, node: typed.Closure, owner: str) -> str:
     function = node.function
     name = names.closure(program.next_closure(), owner)
-    declared = _declare(program, name, function)
+    declared = _declare(program, name, function, function.traced_name)
 
     def lower() -> None:
         state = program.open(declared, function.span)

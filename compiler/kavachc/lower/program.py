@@ -141,8 +141,9 @@ class ProgramLowering:
         error: IrType | None,
         waits: bool,
         owns_parameters: bool = False,
+        title: str | None = None,
     ) -> ir.Function:
-        """A function without blocks, which others can call already."""
+        """A function without blocks, which others can call already. Without a `title` it is in no trace."""
         assert name not in self.module.functions, f"two functions are called {name}"
         line, column = span.file.position(span.start)
         function = ir.Function(
@@ -154,6 +155,7 @@ class ProgramLowering:
             waits,
             owns_parameters,
             location=Location(line, column),
+            title=title,
         )
         self.module.functions[name] = function
         return function
@@ -182,6 +184,7 @@ class ProgramLowering:
             lower_type(function.result),
             lower_error(function.error),
             function.may_wait,
+            title=function.traced_name,
         )
 
     def _lower_body(self, function: typed.Function) -> None:

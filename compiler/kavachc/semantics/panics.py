@@ -6,6 +6,16 @@ SHIFT_OUT_OF_RANGE = "shift by {amount} is outside 0..63"
 INDEX_OUT_OF_RANGE = "index {index} is out of range: the length is {length}"
 KEY_MISSING = "key {key} is not in the map"
 CALLS_TOO_DEEP = "calls are nested more than 100000 deep"
+# The trace after a panic (spec 4.trace): a line for each call, the innermost first; of more than TRACE_LINES_MAX the
+# first and the last ones.
+TRACE_CALLED = "  in {name}, called at {place}"
+TRACE_STARTED = "  in {name}, started at {place}"
+TRACE_MORE = "  … {count} more"
+TRACE_FIRST = 10
+TRACE_LAST = 9
+TRACE_LINES_MAX = TRACE_FIRST + 1 + TRACE_LAST
+CLOSURE_NAME = "a function at {place}"
+LIMIT_NAME = "limit {target}"
 # These two have no place: they happen in the runtime as much as in the program.
 OUT_OF_MEMORY = "out of memory"
 STACK_OVERFLOW = "stack overflow"

@@ -72,10 +72,10 @@ def _panic(out: FunctionEmitter, type: Map) -> str:
 
     def body() -> str:
         kind = out.emission.descriptors.type(type.key)
-        call = out.runtime.call("kv_panic_key", kind, "%key.at", "%place", "%length")
+        call = out.runtime.call("kv_panic_key", kind, "%key.at", "%site", "%caller")
         return f"  %key.at = alloca {key}\n  store {key} %key, ptr %key.at\n  {call}\n  unreachable\n"
 
-    signature = f"void @({key} %key, ptr %place, i64 %length)"
+    signature = f"void @({key} %key, ptr %site, ptr %caller)"
     return out.helpers.define(f"panic.key.{type.key}", signature, "cold noinline noreturn #0", body)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from kavachc.semantics import panics
 from kavachc.semantics.schema import Sample
 from kavachc.semantics.typed_ast.expressions import Block, Effect, Expr, Local
 from kavachc.semantics.types import (
@@ -43,6 +44,13 @@ class Function:
     effects: frozenset[Effect] = frozenset()  # all that it uses, also through the functions that it calls
     may_wait: bool = False  # it sleeps, waits or asks, or calls something that may
     is_recursive: bool = False  # it can reach itself; only such calls count toward spec 4.depth
+
+    @property
+    def traced_name(self) -> str:
+        """How the trace after a panic names its calls."""
+        if self.captures is not None:
+            return panics.CLOSURE_NAME.format(place=self.span.place())
+        return self.name.partition("<")[0]
 
     @property
     def needs_agent(self) -> bool:
