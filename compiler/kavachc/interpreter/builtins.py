@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from kavachc.bindings.abi import FileOperation
 from kavachc.interpreter.frames import Steps
 from kavachc.interpreter.host import Outcome
-from kavachc.interpreter.json_library import encode
+from kavachc.interpreter.json_library import decoded, encode
 from kavachc.interpreter.show import show
 from kavachc.interpreter.signals import Fails
 from kavachc.interpreter.values import ABSENT, ArrayValue, Present, TupleValue, Value, key_of, variant
@@ -19,6 +19,7 @@ from kavachc.semantics.types import Type
 if TYPE_CHECKING:
     from kavachc.interpreter.evaluator import Evaluator
 
+# Of the arguments, and of the result.
 Types = tuple[Type, ...]
 Values = list[Value]
 
@@ -95,6 +96,7 @@ def _file(operation: FileOperation) -> Callable[[Evaluator, Types, Values], Valu
 # Rows that neither wait nor write: (evaluator, the arguments' types, the arguments).
 AT_ONCE: dict[str, Callable[[Evaluator, Types, Values], Value]] = {
     "json.encode": lambda _evaluator, types, values: encode(values[0], types[0]),
+    "json.decode": lambda evaluator, types, values: decoded(evaluator, values[0], types[-1]),
     "env.get": lambda evaluator, _, values: evaluator.world.variable(*values),
     "env.args": lambda evaluator, _, _values: evaluator.world.arguments(),
     "random.int": lambda evaluator, _, values: evaluator.world.random_int(*values),

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 from kavachc.interpreter import arithmetic
 from kavachc.interpreter.builtins import AT_ONCE
 from kavachc.interpreter.frames import Frame
-from kavachc.interpreter.json_library import decoded
 from kavachc.interpreter.library import LIBRARY
 from kavachc.interpreter.places import element, value_at
 from kavachc.interpreter.show import show, show_cut
@@ -105,10 +104,9 @@ def _arithmetic(evaluator: Evaluator, node: typed.ArithmeticOperation, _frame: F
 def _builtin(evaluator: Evaluator, node: typed.CallBuiltin, frame: Frame, values: Values) -> Value:
     key = node.builtin.key
     try:
-        if key == "json.decode":
-            return decoded(evaluator, values[0], frame.type(node.type))
         if key not in LIBRARY:
-            return AT_ONCE[key](evaluator, tuple(frame.type(argument.type) for argument in node.arguments), values)
+            types = tuple(frame.type(item.type) for item in (*node.arguments, node))
+            return AT_ONCE[key](evaluator, types, values)
         result = LIBRARY[key](*values)
     except Panics as panic:
         raise KavachPanic(str(panic), node.span) from None

@@ -13,8 +13,10 @@ from kavachc.ir.library import LIBRARY
 from kavachc.ir.module import Value
 from kavachc.ir.types import STRING
 from kavachc.lower.function import Failure, FunctionLowering
+from kavachc.lower.json_library import decode_json
 from kavachc.lower.settle import FAILED, OK, settle
 from kavachc.lower.types import lower_type
+from kavachc.semantics.types import Type
 
 
 def _print(state: FunctionLowering, operands: list[Value], fails: Failure | None) -> Value:
@@ -155,6 +157,10 @@ BUILTINS: dict[str, Lowering] = {
     "time.now": _now,
 }
 
+
+# Rows whose result has a type that the call names.
+TypedLowering: TypeAlias = Callable[[FunctionLowering, Type, list[Value], Failure | None], Value]
+TYPED_BUILTINS: dict[str, TypedLowering] = {"json.decode": decode_json}
 
 Change: TypeAlias = Callable[[FunctionLowering, Value, list[Value]], Value]
 

@@ -8,9 +8,8 @@ from typing import Any
 
 from kavachc.ir.module import Value
 from kavachc.lower.asking import perform_ask
-from kavachc.lower.builtins import BUILTINS, MUTATING_BUILTINS
+from kavachc.lower.builtins import BUILTINS, MUTATING_BUILTINS, TYPED_BUILTINS
 from kavachc.lower.function import ExpressionLowering, Failure, FunctionLowering
-from kavachc.lower.json_library import decode_json
 from kavachc.lower.places import PlaceLowering
 from kavachc.lower.settle import settle
 from kavachc.semantics import typed_ast as typed
@@ -152,11 +151,11 @@ def audited_agent(node: typed.CallCapability) -> typed.Agent | None:
 def _builtin(
     state: FunctionLowering, node: typed.CallBuiltin, operands: list[Value], mark: int, fails: Failure | None
 ) -> Value:
-    if node.builtin.key == "json.decode":
-        assert fails is not None, "a text may not fit"
-        value = decode_json(state, node.type, operands[0], fails)
+    key = node.builtin.key
+    if key in TYPED_BUILTINS:
+        value = TYPED_BUILTINS[key](state, node.type, operands, fails)
     else:
-        value = BUILTINS[node.builtin.key](state, operands, fails)
+        value = BUILTINS[key](state, operands, fails)
     state.release_to(mark)
     return value
 

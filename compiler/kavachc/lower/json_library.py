@@ -12,8 +12,10 @@ FITS = 0
 _FAILURES = {1: "NotJson", 2: "Misfit"}
 
 
-def decode_json(state: FunctionLowering, wanted: Type, text: Value, fails: Failure) -> Value:
+def decode_json(state: FunctionLowering, wanted: Type, operands: list[Value], fails: Failure | None) -> Value:
     """The value of the type that the borrowed text is."""
+    assert fails is not None, "a text may not fit"
+    [text] = operands
     build = state.build
     json_error = state.program.source.json_error
     found = build.emit("json.check", text, attributes=(lower_type(wanted),))
