@@ -12,16 +12,17 @@ const load = value_walk.load;
 /// Arrays and objects inside one another: as many as are read back.
 const depth_max = 128;
 
-export fn kv_lib_json_encode(value: *const anyopaque, kind: *const abi.Type, place: [*]const u8, place_length: i64) callconv(.c) *abi.String {
+export fn kv_lib_json_encode(value: *const anyopaque, kind: *const abi.Type, site: ?*const abi.Site, caller: ?*const abi.Caller) callconv(.c) *abi.String {
     var text: abi.Text = .{};
-    const encoder: Encoder = .{ .text = &text, .place = place[0..@intCast(place_length)] };
+    const encoder: Encoder = .{ .text = &text, .site = site, .caller = caller };
     encoder.value(kind, value, 0);
     return textual.finish(&text);
 }
 
 const Encoder = struct {
     text: *abi.Text,
-    place: []const u8,
+    site: ?*const abi.Site,
+    caller: ?*const abi.Caller,
 
     /// `depth` is the number of arrays and objects around the value.
     fn value(encoder: Encoder, kind: *const abi.Type, at: *const anyopaque, depth: usize) void {
@@ -65,7 +66,7 @@ const Encoder = struct {
     }
 
     fn deeper(encoder: Encoder, depth: usize) usize {
-        if (depth == depth_max) panic.panicAt("the value is nested too deeply for JSON", encoder.place);
+        if (depth == depth_max) panic.panicAt("the value is nested too deeply for JSON", encoder.site, encoder.caller);
         return depth + 1;
     }
 
@@ -74,7 +75,7 @@ const Encoder = struct {
             var message: abi.Text = .{};
             show.float(&message, number);
             textual.append(&message, " is no JSON number");
-            panic.panicAt(message.slice(), encoder.place);
+            panic.panicAt(message.slice(), encoder.site, encoder.caller);
         }
         show.float(encoder.text, number);
     }
