@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
+from generated_library import library
 from generated_statements import closing, exercise, match, opening, statements
 from generated_types import (
     BOOL,
@@ -68,7 +69,7 @@ class ProgramWriter:
             Variant("Denied", [Field("reason", STRING)]),
         ]
         self.world.named[AI_ERROR] = Named(AI_ERROR, variants, True)
-        self.world.named[TASK_ERROR] = Named(TASK_ERROR, [Variant("Cancelled", [])], True)
+        self.world.named[TASK_ERROR] = Named(TASK_ERROR, [Variant("Cancelled", []), Variant("TimedOut", [])], True)
         self.world.errors += [TASK_ERROR, AI_ERROR]
 
     def program(self) -> Generated:
@@ -156,6 +157,7 @@ class ProgramWriter:
         choose = self.world.choose
         is_main = unit.text == "main"
         writer = Writer(self.world, self.units, unit, choose(200 if is_main else 80), in_handler)
+        writer.library = library
         writer.statements, writer.matching, writer.closing = statements, match, closing
         writer.names = [Name(name, type_) for name, type_ in unit.parameters]
         if self_type is not None:

@@ -70,6 +70,7 @@ class Writer:
     must_end: bool = False
     statements: Callable[[Writer, int], list[str]] = lambda writer, count: []
     matching: Callable[[Writer, Ty, bool], str] = lambda writer, type_, operand: ""
+    library: Callable[[Writer, Ty, bool], str] = lambda writer, type_, operand: ""
     closing: Callable[[Writer], list[str]] = lambda writer: []
 
     @property
@@ -148,7 +149,7 @@ class Writer:
         outer, self.must_end = self.must_end, operand
         options: list[Callable[[Ty, bool], str]] = [self.leaf, self.leaf, self.part, *self.special(type_, operand)]
         options += [self.call, self.conditional, self.call, self.block, self.element, self.part, self.call]
-        options += [self.call, self.matching_value, self.otherwise]
+        options += [self.call, self.matching_value, self.otherwise, self.of_library]
         if not operand:
             options.append(self.leaving)
         text = self.world.pick(options)(type_, operand)
@@ -158,6 +159,9 @@ class Writer:
 
     def matching_value(self, type_: Ty, operand: bool) -> str:
         return self.matching(self, type_, operand)
+
+    def of_library(self, type_: Ty, operand: bool) -> str:
+        return self.library(self, type_, operand)
 
     def leaf(self, type_: Ty, operand: bool) -> str:
         known = [name.text for name in self.visible() if name.type == type_]
@@ -324,7 +328,9 @@ class Writer:
         return self.handled(self.bare_call(unit), unit.error, unit.result)
 
     def wait(self, type_: Ty) -> str:
-        return self.handled(f"{self.expression(Ty('Task', (type_,)), True)}.wait()", ERROR, type_)
+        limit = self.world.pick(["", "", "0s", "1s", "3s"])
+        waited = f"wait_for({limit})" if limit else "wait()"
+        return self.handled(f"{self.expression(Ty('Task', (type_,)), True)}.{waited}", ERROR, type_)
 
     def ask(self, type_: Ty) -> str:
         """Its prompt has a number of its own, and so a reply of its own."""
