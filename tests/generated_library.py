@@ -63,9 +63,7 @@ def library(writer: Writer, type_: Ty, operand: bool) -> str:
         options.append(lambda: call(xs(type_.args[0]), world.pick(["min_by", "max_by"]), [type_.args[0]], key, type_))
         if element.name != "?":
             held = optional(element)
-            options.append(
-                lambda: call(f"({writer.expression(held, True)})", "map", [element], type_.args[0], type_)
-            )
+            options.append(lambda: call(f"({writer.expression(held, True)})", "map", [element], type_.args[0], type_))
     elif type_.name == "[]":
         options += _arrays(writer, type_, element, call, xs)
     return world.pick(options)()
