@@ -36,7 +36,7 @@ _CARRIED = {"i64": "int64", "f64": "float", "bool": "bool", "void": "none"}
 
 def zig_signatures() -> dict[str, tuple[tuple[str, ...], str]]:
     def carried(text: str) -> str:
-        return _CARRIED.get(text) or ("pointer" if text.startswith(("*", "[*]", "**")) else text)
+        return _CARRIED.get(text) or ("pointer" if text.startswith(("*", "[*]", "?*")) else text)
 
     found = {}
     for path in SOURCES:
