@@ -158,12 +158,20 @@ class Program:
     def cancel(self, task: int) -> None:
         self.library.kv_task_cancel(task)
 
-    def ask(self, agent: int, kind: Description, prompt: str, sample: str = "null") -> Generator[None, None, Answer]:
+    def ask(
+        self,
+        agent: int,
+        kind: Description,
+        prompt: str,
+        sample: str = "null",
+        way: abi.SchemaWay = abi.SchemaWay.FREE_TEXT,
+        schema_text: str = "",
+    ) -> Generator[None, None, Answer]:
         answer = abi.Answer()
         native_type = self.descriptors.type(kind)
         string = self._string(prompt)
         try:
-            schema = byref(self.descriptors.schema(abi.SchemaWay.FREE_TEXT, "", sample, ""))
+            schema = byref(self.descriptors.schema(way, schema_text, sample, ""))
             if not self.library.kv_ask(agent, byref(native_type), schema, string, byref(answer), self._current):
                 yield
         finally:
