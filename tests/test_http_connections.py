@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import base64
+import os
+import signal
 import socket
+import subprocess
+import sys
 import threading
 import time
 from contextlib import suppress
@@ -272,6 +276,27 @@ def test_the_end_waits_for_no_answer(give_up: Run) -> None:
         ran = give_up("cancel", **setting(server.url))
         assert (ran.out, ran.err, ran.status) == ("cancelled\n", "", 0)
         assert server.closed.wait(10)
+
+
+@pytest.mark.parametrize("command", ["run", "interp", "interp --host native"])
+def test_ctrl_c_ends_a_program_that_waits_for_an_answer(command: str, tmp_path: Path) -> None:
+    def unanswered(server: Server, connection: Connection) -> None:
+        connection.read()
+        server.closed.set()
+        connection.wait_for_close()
+
+    source = tmp_path / "asks.kav"
+    source.write_text('fn main() ! AiError { print(try ask<Int>("n")) }\n')
+    starting = [sys.executable, "-c", "from kavachc.cli import main; main()", *command.split(), str(source)]
+    with raw_server(unanswered) as server:
+        environment = {**os.environ, **setting(server.url)}
+        with subprocess.Popen(
+            starting, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        ) as running:
+            assert server.closed.wait(120)
+            running.send_signal(signal.SIGINT)
+            out, err = running.communicate(timeout=30)
+    assert (running.returncode, out, err.strip()) == (130, "", "")
 
 
 # Keys.
