@@ -80,6 +80,15 @@ def test_a_record_is_an_object_with_what_its_comments_say(tmp_path: Path) -> Non
     assert_written(schema_of("Person", tmp_path, written), "structured", node)
 
 
+def test_the_rules_of_fields_are_told(tmp_path: Path) -> None:
+    written = (
+        "type P {\n    /// In years.\n    age: Int = 1 where age > 0 &&\n        age < 150\n    n: Int where n != 5\n}"
+    )
+    age = {"description": "In years.\nMust hold: age > 0 && age < 150", "type": "integer"}
+    node = record(age=age, n={"description": "Must hold: n != 5", "type": "integer"})
+    assert_written(schema_of("P", tmp_path, written), "structured", node)
+
+
 def test_sums_are_names_and_objects_with_one_key(tmp_path: Path) -> None:
     assert_written(
         schema_of("Mood", tmp_path, "/// How.\ntype Mood =\n    Calm\n    /// Very.\n    | Angry\n"),
