@@ -22,6 +22,9 @@ $(VENV)/.ready: pyproject.toml
 	    echo "installing qemu-user-static, to run ARM64 programs"; \
 	    { apt-get update -qq && apt-get install -y -qq qemu-user-static >/dev/null; } || echo "could not install qemu-user-static: ARM64 programs are built but not run"; \
 	  else echo "qemu-aarch64-static is missing (Debian: apt install qemu-user-static): ARM64 programs are built but not run"; fi; }
+	@# A test drives gdb over a binary with debug information; without gdb it is skipped.
+	@command -v gdb >/dev/null || { if test "$$(id -u)" = 0 && command -v apt-get >/dev/null; then \
+	  echo "installing gdb"; apt-get install -y -qq gdb >/dev/null || echo "could not install gdb: its test is skipped"; fi; }
 	@touch $@
 
 demo: setup

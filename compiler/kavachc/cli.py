@@ -133,10 +133,11 @@ def interp(
 @click.option("-o", "binary", required=True, metavar="OUT", help="The binary to write.")
 @_target
 @_level
+@click.option("-g", "debug", is_flag=True, help="With debug information: gdb then knows lines and functions.")
 @click.pass_obj
-def build(output: DiagnosticOutput, file: str, binary: str, target: str | None, level: int) -> None:
+def build(output: DiagnosticOutput, file: str, binary: str, target: str | None, level: int, debug: bool) -> None:
     """Compile FILE to a static binary for x86-64 or ARM64 Linux."""
-    _checked(file, output).build(binary, target, level)
+    _checked(file, output).build(binary, target, level, debug=debug)
 
 
 @cli.command()

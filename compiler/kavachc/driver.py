@@ -112,13 +112,13 @@ class Compilation:
             self._optimised[level] = module
         return self._optimised[level]
 
-    def object(self, target: str, level: int) -> bytes:
-        """The program's object file for `target`."""
+    def object(self, target: str, level: int, *, debug: bool = False) -> bytes:
+        """The program's object file for `target`, perhaps with debug information."""
         from kavachc.backend.llvm_object import compile_object
 
-        return compile_object(self.optimise(level), target, level)
+        return compile_object(self.optimise(level), target, level, debug=debug)
 
-    def build(self, output: str, target: str | None, level: int) -> None:
+    def build(self, output: str, target: str | None, level: int, *, debug: bool = False) -> None:
         """Writes a static binary to `output`."""
         from kavachc.backend.link import OutputError, link
         from kavachc.backend.targets import host_target
@@ -126,7 +126,7 @@ class Compilation:
         if os.path.exists(output) and any(os.path.samefile(output, path) for path in self.files.paths):
             raise OutputError(f"cannot write {output}: it is the program itself")
         chosen = target or host_target()
-        link(self.object(chosen, level), chosen, Path(output))
+        link(self.object(chosen, level, debug=debug), chosen, Path(output), debug=debug)
 
     def interpret(self, options: RunOptions, host: HostKind) -> int:
         """Runs the program in the interpreter; its exit status."""

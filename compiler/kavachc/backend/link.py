@@ -16,7 +16,7 @@ from kavachc.backend.runtime_build import RuntimeBuildError, http_object, runtim
 from kavachc.backend.targets import target_named
 from kavachc.errors import ToolError
 
-_FLAGS = ("-static", "--gc-sections", "--strip-all", "--build-id=none", "-z", "noexecstack")
+_FLAGS = ("-static", "--gc-sections", "--build-id=none", "-z", "noexecstack")
 
 # Named by a program that asks, which therefore needs a way to a model.
 _MODEL_CLIENT = b"kv_model_part"
@@ -30,7 +30,7 @@ class OutputError(LinkError):
     """The executable cannot be put where it was asked for."""
 
 
-def link(object_bytes: bytes, target: str, out: Path) -> None:
+def link(object_bytes: bytes, target: str, out: Path, *, debug: bool = False) -> None:
     """Writes the executable to `out`, or to what a link of that name leads to: all of it, or nothing."""
     place = Path(os.path.realpath(out))
     _check_place(out, place)
@@ -46,7 +46,7 @@ def link(object_bytes: bytes, target: str, out: Path) -> None:
             program = Path(folder) / "program.o"
             linked = Path(folder) / "linked"
             program.write_bytes(object_bytes)
-            _run_linker(target, program, runtime, linked)
+            _run_linker(target, program, runtime, linked, debug)
             os.replace(linked, place)
     except OSError as error:
         raise OutputError(f"cannot write {out}: {error.strerror}") from error
@@ -63,9 +63,19 @@ def _check_place(out: Path, place: Path) -> None:
         raise OutputError(f"cannot write {out}: there is no directory {parent}")
 
 
-def _run_linker(target: str, program: Path, runtime: list[Path], linked: Path) -> None:
+def _run_linker(target: str, program: Path, runtime: list[Path], linked: Path, debug: bool) -> None:
     emulation = target_named(target).emulation
-    command = [_zig(), "ld.lld", "-m", emulation, *_FLAGS, "-o", str(linked), *map(str, [program, *runtime])]
+    command = [
+        _zig(),
+        "ld.lld",
+        "-m",
+        emulation,
+        *_FLAGS,
+        *(() if debug else ("--strip-all",)),
+        "-o",
+        str(linked),
+        *map(str, [program, *runtime]),
+    ]
     ended = subprocess.run(command, capture_output=True, text=True, check=False)
     if ended.returncode != 0 or not linked.is_file():
         raise LinkError(f"the linker failed (status {ended.returncode}):\n{ended.stderr.strip()}")

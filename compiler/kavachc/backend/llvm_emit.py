@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kavachc.backend.layout import Layouts
 from kavachc.backend.llvm_constants import Constants
+from kavachc.backend.llvm_debug import DebugInfo
 from kavachc.backend.llvm_descriptors import Descriptors
 from kavachc.backend.llvm_function import FunctionEmitter
 from kavachc.backend.llvm_helpers import Helpers
@@ -24,7 +25,7 @@ define internal void @resume(ptr %frame) #0 {
 class Emission:
     """What the emitters of all functions of one module share."""
 
-    def __init__(self, module: Module) -> None:
+    def __init__(self, module: Module, debug: bool = False) -> None:
         self.module = module
         self.layouts = Layouts(module)
         self.constants = Constants()
@@ -33,6 +34,7 @@ class Emission:
         self.runtime = RuntimeDeclarations()
         self.helpers = Helpers(self.layouts, self.constants, self.descriptors, self.runtime)
         self.asks = False
+        self.debug = DebugInfo(module.functions[module.entry].file) if debug and module.entry else None
         self.called_by_runtime = _called_by_runtime(module)
 
     def result_type(self, type: IrType) -> str:
@@ -54,7 +56,7 @@ class Emission:
             *self.helpers.texts,
             *functions,
             _RESUME,
-            ATTRIBUTES + metadata(),
+            ATTRIBUTES + metadata() + ("" if self.debug is None else self.debug.text()),
         ]
         return "\n".join(parts)
 
@@ -75,6 +77,6 @@ def _called_by_runtime(module: Module) -> frozenset[str]:
     return frozenset([module.entry, *(field.rule.check for field in fields if field.rule is not None)])
 
 
-def emit_llvm(module: Module, target: Target) -> str:
-    """The text for LLVM's parser. `module` has been verified."""
-    return Emission(module).text(target)
+def emit_llvm(module: Module, target: Target, *, debug: bool = False) -> str:
+    """The text for LLVM's parser, perhaps with debug information. `module` has been verified."""
+    return Emission(module, debug).text(target)

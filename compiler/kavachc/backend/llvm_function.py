@@ -63,6 +63,8 @@ class FunctionEmitter:
         self.label = "entry"
         self._cold_lines: list[str] = []
         self._count = 0
+        # At the end of each instruction, where there is debug information.
+        self._place = ""
         self._operands: dict[Value, str] = {}
         self._labels = {block: f"b{number}" for number, block in enumerate(function.blocks)}
         self._locals = {local: f"%local{number}" for number, local in enumerate(function.locals)}
@@ -111,12 +113,12 @@ class FunctionEmitter:
         return f"{hint}{self._count}"
 
     def write(self, text: str) -> None:
-        self.lines.append("  " + text)
+        self.lines.append(f"  {text}{self._place}")
 
     def assign(self, text: str) -> str:
         self._count += 1
         name = f"%v{self._count}"
-        self.lines.append(f"  {name} = {text}")
+        self.lines.append(f"  {name} = {text}{self._place}")
         return name
 
     def start_block(self, label: str) -> None:
@@ -206,16 +208,17 @@ class FunctionEmitter:
     def write_cold(self, label: str, texts: list[str]) -> None:
         """A block that is seldom entered; it stands after all others."""
         self._cold_lines.append(label + ":")
-        self._cold_lines.extend(["  " + text for text in texts])
+        self._cold_lines.extend([f"  {text}{self._place}" for text in texts])
 
     def _with_callers_from_memory(self) -> list[str]:
         """The cold lines, in which a panic after a call need not have kept the function's caller in a register."""
         lines: list[str] = []
         for line in self._cold_lines:
-            if line.endswith(f"ptr {self.caller})"):
+            before, found, after = line.partition(f"ptr {self.caller})")
+            if found:
                 name = self.fresh("%known")
                 lines.append(f"  {name} = load ptr, ptr %here")
-                line = line.removesuffix(f"{self.caller})") + f"{name})"
+                line = f"{before}ptr {name}){after}"
             lines.append(line)
         return lines
 
@@ -233,11 +236,13 @@ class FunctionEmitter:
         for block in _in_order(self.function.blocks[0]):
             self.start_block(self._labels[block])
             for instruction in block.instructions:
+                self._go_to(instruction.location)
                 operand = emitters[instruction.op.name](self, instruction)
                 if instruction.result is not None:
                     self._operands[instruction.result] = operand
         waits = self.function.waits
-        parts = [f"define internal {self._signature()} {'presplitcoroutine #0' if waits else '#0'} {{"]
+        debug = "" if self.emission.debug is None else self.emission.debug.function(self.function)
+        parts = [f"define internal {self._signature()} {'presplitcoroutine #0' if waits else '#0'}{debug} {{"]
         parts.extend(self._entry())
         parts.extend(self.lines)
         parts.extend(self._cold_lines if not self._calls else self._with_callers_from_memory())
@@ -246,6 +251,12 @@ class FunctionEmitter:
             parts.append(_COROUTINE_EXIT.format(free=free, resume_parent=self.runtime.call("kv_return", "%parent.now")))
         parts.append("}\n")
         return "\n".join(parts)
+
+    def _go_to(self, location: Location | None) -> None:
+        """What is written next belongs to this place."""
+        if self.emission.debug is not None:
+            place = location or self.function.location or Location(1, 1)
+            self._place = self.emission.debug.location(self.function, place)
 
     def _signature(self) -> str:
         function = self.function

@@ -17,10 +17,10 @@ class LlvmError(Exception):
     """LLVM refused what the backend emitted: a fault of the compiler."""
 
 
-def compile_object(module: Module, target: str, level: int) -> bytes:
-    """The object file that a binary for `target` is linked from."""
+def compile_object(module: Module, target: str, level: int, *, debug: bool = False) -> bytes:
+    """The object file that a binary for `target` is linked from, perhaps with debug information."""
     machine = target_machine(target_named(target), level)
-    return bytes(machine.emit_object(_optimized(module, target, machine, level)))
+    return bytes(machine.emit_object(_optimized(module, target, machine, level, debug=debug)))
 
 
 def compile_for_this_process(module: Module, level: int) -> bytes:
@@ -47,10 +47,10 @@ def parse(text: str) -> Any:
     return module
 
 
-def _optimized(module: Module, target: str, machine: Any, level: int) -> Any:
+def _optimized(module: Module, target: str, machine: Any, level: int, *, debug: bool = False) -> Any:
     """LLVM's pipeline has run. At level 0 too: it splits coroutines, and inlines what must be inlined."""
     assert 0 <= level <= LEVEL_MAX
-    parsed = parse(emit_llvm(module, target_named(target)))
+    parsed = parse(emit_llvm(module, target_named(target), debug=debug))
     options = binding.create_pipeline_tuning_options(speed_level=level)
     options.loop_vectorization = level >= 2
     options.slp_vectorization = level >= 2
