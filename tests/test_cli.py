@@ -175,3 +175,25 @@ def test_ctrl_c_ends_a_run_with_status_130(tmp_path: Path) -> None:
             running.send_signal(signal.SIGINT)
             _, stderr = running.communicate(timeout=30)
         assert running.returncode == 130 and b"Traceback" not in stderr
+
+
+def test_a_target_may_be_called_as_other_tools_do(tmp_path: Path) -> None:
+    (tmp_path / "a.kav").write_text("fn main() { print(1) }\n")
+    assert kavachc("build", "a.kav", "--target", "arm64", cwd=tmp_path).returncode == 0
+    # Without -o the binary is FILE without its ending.
+    assert (tmp_path / "a").read_bytes()[18] == 0xB7  # EM_AARCH64
+
+
+def test_run_and_interp_take_the_variables_of_a_binary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a.kav").write_text("fn main() { Time.sleep(365d)\nprint(1) }\n")
+    monkeypatch.setenv("KAVACH_VIRTUAL_TIME", "1")
+    monkeypatch.setenv("KAVACH_DRY_RUN", "1")
+    for command in ("run", "interp"):
+        assert kavachc(command, "a.kav", cwd=tmp_path).stdout == "1\n"
+
+
+def test_conform_says_that_a_program_takes_time(tmp_path: Path) -> None:
+    (tmp_path / "a.kav").write_text("fn main() { Time.sleep(1ms)\nprint(1) }\n")
+    ended = kavachc("conform", "a.kav", cwd=tmp_path)
+    assert ended.returncode == 0
+    assert ended.stderr == "note: this program uses `Time`: with --virtual-time, sleeping takes no time\n"

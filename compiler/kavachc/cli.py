@@ -18,7 +18,7 @@ from kavachc.diagnostics.diagnostic import CompileErrors, Diagnostic
 from kavachc.diagnostics.output import DiagnosticOutput, Form
 from kavachc.driver import Compilation, HostKind
 from kavachc.errors import ToolError
-from kavachc.options import RunOptions
+from kavachc.options import TARGET_NAMES, RunOptions
 
 Command = Callable[..., None]
 
@@ -26,7 +26,11 @@ _level = click.option(
     "-O", "level", type=click.IntRange(0, 3), default=2, show_default=True, help="How much to optimise."
 )
 _target = click.option(
-    "--target", type=click.Choice(["x86_64-linux", "aarch64-linux"]), help="Default: this machine's."
+    "--target",
+    type=click.Choice(list(TARGET_NAMES)),
+    metavar="TARGET",
+    callback=lambda _context, _parameter, name: TARGET_NAMES.get(name),
+    help="x86_64-linux (amd64) or aarch64-linux (arm64). Default: this machine's.",
 )
 _file = click.argument("file", metavar="FILE")
 
@@ -44,6 +48,11 @@ _form = click.option(
     callback=_set_form,
     help="How diagnostics are written: json is one object a line (docs/diagnostics.md).",
 )
+
+
+def _or_variable(name: str) -> Callable[[click.Context, click.Parameter, bool], bool]:
+    """A flag is also given by the environment variable `name`, as for a binary: set, and neither empty nor 0."""
+    return lambda _context, _parameter, given: given or os.environ.get(name, "") not in ("", "0")
 
 
 def _run_options(command: Command) -> Command:
@@ -64,12 +73,27 @@ def _run_options(command: Command) -> Command:
             envvar="KAVACH_AUDIT_LOG",
             help="Append a line to FILE for each step of an ask and each call that an agent makes.",
         ),
-        click.option("--report", metavar="FILE", help="Write live blocks and the ledger to FILE at the end."),
         click.option(
-            "--virtual-time", is_flag=True, help="Time passes only by sleeping; needs a test model or a dry run."
+            "--report",
+            metavar="FILE",
+            envvar="KAVACH_REPORT",
+            help="Write live blocks and the ledger to FILE at the end.",
         ),
-        click.option("--test-model", metavar="FILE", help="Answer asks from a scripted model."),
-        click.option("--dry-run", is_flag=True, help="Send nothing: asks give the first legal value of their type."),
+        click.option(
+            "--virtual-time",
+            is_flag=True,
+            callback=_or_variable("KAVACH_VIRTUAL_TIME"),
+            help="Time passes only by sleeping; needs a test model or a dry run.",
+        ),
+        click.option(
+            "--test-model", metavar="FILE", envvar="KAVACH_TEST_MODEL", help="Answer asks from a scripted model."
+        ),
+        click.option(
+            "--dry-run",
+            is_flag=True,
+            callback=_or_variable("KAVACH_DRY_RUN"),
+            help="Send nothing: asks give the first legal value of their type.",
+        ),
         _form,
         _file,
     ):
@@ -130,14 +154,16 @@ def interp(
 @cli.command()
 @_form
 @_file
-@click.option("-o", "binary", required=True, metavar="OUT", help="The binary to write.")
+@click.option("-o", "binary", metavar="OUT", help="The binary to write; default: FILE's name without .kav, here.")
 @_target
 @_level
 @click.option("-g", "debug", is_flag=True, help="With debug information: gdb then knows lines and functions.")
 @click.pass_obj
-def build(output: DiagnosticOutput, file: str, binary: str, target: str | None, level: int, debug: bool) -> None:
+def build(
+    output: DiagnosticOutput, file: str, binary: str | None, target: str | None, level: int, debug: bool
+) -> None:
     """Compile FILE to a static binary for x86-64 or ARM64 Linux."""
-    _checked(file, output).build(binary, target, level, debug=debug)
+    _checked(file, output).build(binary or Path(file).stem, target, level, debug=debug)
 
 
 @cli.command()

@@ -17,11 +17,12 @@ from kavachc.diagnostics.diagnostic import CompileErrors
 from kavachc.diagnostics.output import DiagnosticOutput
 from kavachc.diagnostics.render import render_all
 from kavachc.driver import Compilation
-from kavachc.engines import ENGINES, Engine, Result, run_engine_often, skip_reason
+from kavachc.engines import ENGINES, TIME_LIMIT_S, Engine, Result, run_engine_often, skip_reason
 from kavachc.errors import ToolError
 from kavachc.golden import Golden, GoldenError, read_golden
 from kavachc.interpreter.provider import KEY_VARIABLES
 from kavachc.options import RunOptions
+from kavachc.semantics.typed_ast import Function
 
 _TIMES = re.compile(r" times \[[^\]]*\]$", re.MULTILINE)
 
@@ -66,8 +67,14 @@ def _files(paths: tuple[str, ...]) -> Iterator[Path]:
         path = Path(name)
         if path.is_dir():
             yield from sorted(item for item in path.rglob("*") if item.suffix in (".kav", ".golden"))
-        else:
+        elif path.exists():
             yield path
+        else:
+            raise ToolError(f"cannot find `{name}`", 1)
+
+
+def _uses_time(function: Function) -> bool:
+    return any(effect.capability == "Time" for effect in function.effects)
 
 
 def _conform_file(file: Path, options: RunOptions, title: str, output: DiagnosticOutput) -> bool:
@@ -82,6 +89,8 @@ def _conform_file(file: Path, options: RunOptions, title: str, output: Diagnosti
             else:
                 print(render_all(errors.diagnostics, color=False))
             return False
+        if not options.virtual_time and any(map(_uses_time, program.program.functions)):
+            print("note: this program uses `Time`: with --virtual-time, sleeping takes no time", file=sys.stderr)
         return _compare(title, program, options, None)
     try:
         golden = read_golden(file)
@@ -156,6 +165,10 @@ def _compare(
         expected = expected.with_audit(result)
         wrong = compare_result(engine, expected, result, options)
         _print_row(engine.name, _summary(result) + ("" if not wrong else "   DIFFERS"))
+        if result.timed_out:
+            differences.append(f"{engine.name} took more than {TIME_LIMIT_S:g} s: the other engines were not tried\n")
+            agreed = False
+            break
         if wrong:
             agreed = False
             differences.extend(wrong)

@@ -61,6 +61,7 @@ class Result:
     ledger: str
     live_blocks: int | None
     audit: str = ""
+    timed_out: bool = False
 
 
 def emulator_for(target: str) -> list[str] | None:
@@ -192,7 +193,8 @@ def _wait(child: int, time_limit_s: float) -> int | None:
 
 
 def _timed_out(stdout: bytes, stderr: bytes, time_limit_s: float) -> Result:
-    return Result(_text(stdout), _text(stderr) + f"(killed after {time_limit_s:g} s)\n", -signal.SIGKILL, "", None)
+    text = _text(stderr) + f"(killed after {time_limit_s:g} s)\n"
+    return Result(_text(stdout), text, -signal.SIGKILL, "", None, timed_out=True)
 
 
 def _text(output: bytes) -> str:

@@ -4,6 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+# The targets, each by its own name and by those that machines and other tools give it.
+TARGET_NAMES = {
+    "x86_64-linux": "x86_64-linux",
+    "x86_64": "x86_64-linux",
+    "x86-64": "x86_64-linux",
+    "amd64": "x86_64-linux",
+    "aarch64-linux": "aarch64-linux",
+    "aarch64": "aarch64-linux",
+    "arm64": "aarch64-linux",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:

@@ -10,6 +10,7 @@ from typing import Any
 from llvmlite import binding
 
 from kavachc.errors import ToolError
+from kavachc.options import TARGET_NAMES
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +31,6 @@ TARGETS: dict[str, Target] = {
         Target("aarch64-linux", "aarch64-unknown-linux-gnu", "aarch64-linux-none", "generic", "aarch64linux"),
     )
 }
-_MACHINES = {"x86_64": "x86_64-linux", "aarch64": "aarch64-linux", "arm64": "aarch64-linux"}
 
 
 class UnknownTarget(ToolError):
@@ -49,7 +49,7 @@ def target_named(name: str) -> Target:
 
 def host_target() -> str:
     """The name of the target that this machine is."""
-    return target_named(_MACHINES.get(platform.machine(), platform.machine())).name
+    return target_named(TARGET_NAMES.get(platform.machine(), platform.machine())).name
 
 
 @functools.cache
