@@ -72,7 +72,7 @@ class Compilation:
         assert program is not None
         # Before the constants are evaluated: what they call is used.
         warnings = DiagnosticBag()
-        warn(program, self.files.modules, warnings)
+        warn(program, self.files, warnings)
         evaluate_constants(program, self.bag)
         self._stop_on_errors()
         self.bag.items.extend(warnings.items)

@@ -32,7 +32,7 @@ FILE_EMPTY = Code("K0005", "`{path}` has no `main`", "write `fn main() {{ … }}
 
 # K01xx syntax. `expected` and `found` are in the reader's words, made by `syntax/syntax_errors.py`.
 EXPECTED = Code("K0101", "expected {expected}, found {found}")
-NOT_SUPPORTED = Code("K0102", "{what} not supported yet")
+# K0102 was for what was planned.
 UNCLOSED_BRACKET = Code("K0103", "expected `{closer}` to close `{opener}`, found {found}")
 MISMATCHED_BRACKET = Code("K0104", "`{closer}` does not close the `{opener}` that is open")
 STRAY_BRACKET = Code("K0105", "`{closer}` closes nothing: no `{opener}` is open", "remove it")
@@ -388,6 +388,10 @@ SHADOWED = Code(
     "this `{name}` hides another one of the same type",
     "to change that one, leave out `let` or `const`; otherwise choose another name",
     "warning",
+)
+UNUSED_IMPORT = Code("K1007", "nothing of `{path}` is used", "leave the import out", "warning")
+NEGATIVE_INDEX = Code(
+    "K1008", "there is never an element `{text}`: indexes count from 0", "write `{example}`", "warning"
 )
 NEEDLESS_USES = Code("K1006", "`{name}` promises `{effect}` and never uses it", "leave `{effect}` out", "warning")
 

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from kavachc.diagnostics.codes import Code, Severity
 from kavachc.source import Span
 
+TEXT_MAX = 1_000
+
 
 @dataclass(frozen=True, slots=True)
 class Label:
@@ -33,6 +35,11 @@ class Diagnostic:
     severity: Severity = "error"
 
 
+def _cut(text: str) -> str:
+    """A value for a message: a name can be megabytes long."""
+    return text if len(text) <= TEXT_MAX else f"{text[:TEXT_MAX]}…"
+
+
 @dataclass(slots=True)
 class DiagnosticBag:
     """Collects diagnostics. `has_errors` tells the driver not to go on to the next stage."""
@@ -50,8 +57,9 @@ class DiagnosticBag:
         **values: object,
     ) -> None:
         """Add the diagnostic of the row `code`; `values` fill its `{names}`, `help` replaces the row's own."""
-        help_text = help if help is not None else (code.help.format(**values) if code.help else None)
-        message = code.message.format(**values)
+        shown = {name: _cut(str(value)) for name, value in values.items()}
+        help_text = help if help is not None else (code.help.format(**shown) if code.help else None)
+        message = code.message.format(**shown)
         self.items.append(Diagnostic(code.code, message, span, labels, notes, help_text, code.severity))
 
     @property

@@ -161,6 +161,9 @@ def check_index(body: Body, node: ast.IndexAccess, wanted: Type | None) -> typed
         )
     index = body.value(node.index, INT)
     if isinstance(target.type, ArrayType):
+        if isinstance(index, typed.IntValue) and index.value < 0:
+            place = f"{text}.len() - {-index.value}"
+            body.report(codes.NEGATIVE_INDEX, node.index.span, text=str(index.value), example=f"{text}[{place}]")
         return typed.IndexGet(node.span, target.type.element, target, index)
     help_text = help_for_index(target.type, text, single_spaced(node.index.span.text, 30))
     if isinstance(target.type, OptionalType):

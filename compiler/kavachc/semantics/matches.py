@@ -58,6 +58,6 @@ def _check_coverage(body: Body, node: ast.Match, subject: Type, arms: list[typed
         return
     if missing:
         shown = missing[:4]
-        names = quoted(shown) if len(missing) == len(shown) else f"{quoted(shown, ',')} and more"
+        names = quoted(shown) if len(missing) == len(shown) else ", ".join(f"`{case}`" for case in shown) + " and more"
         arms_text = listed([f"`{case} => …`" for case in shown])
         body.report(codes.MATCH_MISSES, node.subject.span, missing=names, arms=arms_text)

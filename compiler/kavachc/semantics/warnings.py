@@ -6,6 +6,7 @@ type or agent, and closures to what takes them: their parameters, and whether an
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from functools import cache
@@ -19,11 +20,15 @@ from kavachc.semantics.conversions import same_type
 from kavachc.semantics.types import NEVER, CapabilityMethod, FieldRule, FunctionShape, Type
 from kavachc.source import SourceFile, Span
 from kavachc.syntax import ast
+from kavachc.syntax.program_files import ProgramFiles
+
+_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
-def warn(program: typed.Program, modules: Sequence[ast.Module], bag: DiagnosticBag) -> None:
-    """Report the warnings of `program`, whose source is `modules`, in the order of their places."""
+def warn(program: typed.Program, files: ProgramFiles, bag: DiagnosticBag) -> None:
+    """Report the warnings of `program`, whose source is `files`, in the order of their places."""
     found = DiagnosticBag()
+    modules = files.modules
     order = {module.file: number for number, module in enumerate(modules)}
     own = [function for function in program.functions if function.span.file in order]
     own += [test.function for test in program.tests]
@@ -51,7 +56,17 @@ def warn(program: typed.Program, modules: Sequence[ast.Module], bag: DiagnosticB
         if asked and function not in used and _counts(function.name):
             found.report(codes.UNUSED_FUNCTION, function.span, name=function.name)
     _warn_promises(own, modules, found)
+    _warn_imports(files, found)
     bag.items.extend(sorted(found.items, key=lambda item: _place(item, order)))
+
+
+def _warn_imports(files: ProgramFiles, found: DiagnosticBag) -> None:
+    """An import of which no name stands anywhere in the text of its file."""
+    for file, imports in files.imports.items():
+        words = set(_WORD.findall(file.text)) if imports else set()
+        for written, module in imports:
+            if words.isdisjoint(module.public):
+                found.report(codes.UNUSED_IMPORT, written.span, path=written.path)
 
 
 def _declarations(modules: Sequence[ast.Module]) -> Iterator[ast.Declaration]:

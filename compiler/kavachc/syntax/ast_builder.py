@@ -31,6 +31,12 @@ _Number = ast.IntLiteral | ast.FloatLiteral | ast.DurationLiteral
 # The result and the error of a function, as far as they are written.
 _Ending: TypeAlias = tuple[ast.TypeExpression | None, ast.TypeExpression | None]
 _PREFIX_RUN_MAX = 256
+# Operators in a row, without parentheses: each nests the tree one deeper.
+CHAIN_MAX = 50_000
+
+
+class GiveUp(Exception):
+    """What was being read is too large, which is reported."""
 
 
 class AstBuilder:
@@ -381,6 +387,9 @@ class AstBuilder:
         chain = left if isinstance(left, list) else [left]
         chain.append(operator)
         chain.append(right)
+        if len(chain) > 2 * CHAIN_MAX:
+            self._bag.report(codes.TOO_DEEP, self._span(operator), limit=f"{CHAIN_MAX:,}")
+            raise GiveUp
         return chain
 
     def resolve(self, _: Span, chain: Chain) -> ast.Expression:

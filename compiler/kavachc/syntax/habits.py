@@ -40,6 +40,14 @@ def _row(pattern: str, advice: str) -> tuple[re.Pattern[str], str]:
 
 # Text of a line, and the help, in which `{name}` is a group. A group `word` is what Kavach does not have.
 _LINES: Final = (
+    _row(
+        r"<S>(?P<word>while\s+const)\s+(?P<rest>[^{}]+?)\s*\{",
+        "write `while true {{ if const {rest} {{ … }} else {{ break }} }}`",
+    ),
+    _row(
+        r"<S>(?:pub\s+)?fn\s+(?P<name>\w+)\s*\((?P<inside>[^()]*)\)(?P<ending>[^{}=]*?)\s*\{",
+        "{INNER}",
+    ),
     _row(r"^\s*\}?\s*(?P<word>catch|except)\b\s*(?:\(?\w*\)?)?\s*[{:]?", "{TRY}"),
     _row(r"^\s*\}\s*catch\b.*\{", "{TRY}"),
     _row(r"<S>(?P<word>try)\s*:", "{TRY}"),
@@ -171,6 +179,8 @@ def _by_line(file: SourceFile, token: Token, previous: Token, expected: frozense
                 continue
             if "{ARM}" in advice and "=>" not in expected:
                 continue
+            if "{INNER}" in advice and (previous.kind != "fn" or expected != {"("}):
+                continue
             help_text = advice.format(**_values(match))
             if "word" not in match.groupdict():
                 return Habit(help_text)
@@ -184,6 +194,9 @@ def _by_line(file: SourceFile, token: Token, previous: Token, expected: frozense
 def _values(match: re.Match[str]) -> dict[str, str]:
     values = {key: _cut(value or "") for key, value in match.groupdict().items()}
     values["TRY"] = _TRY
+    ending = f" {values['ending']}" if values.get("ending") else ""
+    inner = f"const {values.get('name')} = fn({values.get('inside')}){ending}"
+    values["INNER"] = f"a function inside a function is a value: `{inner} {{ … }}`"
     values["ARM"] = "write `=>`"
     values["BARS"] = " | ".join(part.strip() for part in values.get("list", "").split(","))
     return values
@@ -235,6 +248,8 @@ def _by_context(
         return Habit("what an agent does is a handler: write `on name(…) { … }`")
     if kind == "[" and previous.kind == "can":
         return Habit("write them without brackets: `can Ai, Console`")
+    if kind == "TYPE_OPEN" and "=>" in expected:
+        return Habit(f"a pattern names a type without type arguments: `{previous.text}`")
     if kind in ("INT", "FLOAT") and previous.kind == ".":
         return Habit("a tuple is taken apart: `const (a, b) = …`")
     if kind == "{" and previous.kind == "->":

@@ -14,7 +14,7 @@ from typing import Any, Final
 from kavachc.diagnostics.diagnostic import Diagnostic, DiagnosticBag
 from kavachc.source import SourceFile, Span
 from kavachc.syntax import ast
-from kavachc.syntax.ast_builder import AstBuilder
+from kavachc.syntax.ast_builder import AstBuilder, GiveUp
 from kavachc.syntax.lexer import Lexer
 from kavachc.syntax.spoiled import (
     FOREIGN_DECLARATIONS,
@@ -134,7 +134,10 @@ class _Run:
                     starts.append(token.start)
                     break
                 if action is not None:
-                    self._reduce(action, previous.end, token.start)
+                    try:
+                        self._reduce(action, previous.end, token.start)
+                    except GiveUp:
+                        return self._stop(position, token._replace(kind=MISTAKE), previous)
                 elif kind in SOFT_KEYWORDS:
                     kind = IDENTIFIER
                 else:

@@ -21,7 +21,6 @@ from kavachc.syntax.tokens import (
     NEWLINE,
     Token,
 )
-from kavachc.syntax.unsupported import unsupported_feature
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,10 +124,6 @@ def report_syntax_error(site: SyntaxErrorSite, bag: DiagnosticBag) -> None:
             closer=closer,
             found=_found(token),
         )
-        return
-    unsupported = unsupported_feature(token, site.previous, expected, site.open[-1].mark if site.open else "")
-    if unsupported:
-        bag.report(codes.NOT_SUPPORTED, site.span, what=unsupported)
         return
     habit = find_habit(site.file, token, site.previous, expected, site.open[-1].mark if site.open else "")
     if habit is not None and habit.word is not None:
