@@ -57,17 +57,6 @@ def test_one_mistake_one_message_in_the_readers_words(text: str, message: str) -
     assert messages(text) == [message]
 
 
-@pytest.mark.parametrize(
-    ("text", "what"),
-    [
-        ("fn f() {\n    fn g() { }\n}", "functions inside functions are"),
-        ("type P { a: Int where a > 0 }", "`where` rules are"),
-    ],
-)
-def test_planned_parts_of_the_language_are_named(text: str, what: str) -> None:
-    assert messages(text) == [f"{what} not supported yet"]
-
-
 def test_every_broken_declaration_is_reported_and_the_others_are_kept() -> None:
     text = """\
 fn a() { }

@@ -71,4 +71,8 @@ def test_of_an_imported_file_its_pub_names_and_its_main_may_stand_unused(tmp_pat
     (tmp_path / "a.kav").write_text('import "bank.kav"\nfn idle() { }\nfn main() { }\n')
     compilation = Compilation(str(tmp_path / "a.kav"))
     _ = compilation.program
-    assert [item.message for item in compilation.bag.items] == ["nothing calls `idle`", "nothing calls `hidden`"]
+    assert [item.message for item in compilation.bag.items] == [
+        "nothing of `bank.kav` is used",
+        "nothing calls `idle`",
+        "nothing calls `hidden`",
+    ]

@@ -137,7 +137,10 @@ class _Run:
                     try:
                         self._reduce(action, previous.end, token.start)
                     except GiveUp:
-                        return self._stop(position, token._replace(kind=MISTAKE), previous)
+                        mistake = token._replace(kind=MISTAKE)
+                        return SyntaxErrorSite(
+                            self._file, self._tables, (), mistake, previous, (), resume_from=token.start + 1
+                        )
                 elif kind in SOFT_KEYWORDS:
                     kind = IDENTIFIER
                 else:
