@@ -159,9 +159,7 @@ def interp(
 @_level
 @click.option("-g", "debug", is_flag=True, help="With debug information: gdb then knows lines and functions.")
 @click.pass_obj
-def build(
-    output: DiagnosticOutput, file: str, binary: str | None, target: str | None, level: int, debug: bool
-) -> None:
+def build(output: DiagnosticOutput, file: str, binary: str | None, target: str | None, level: int, debug: bool) -> None:
     """Compile FILE to a static binary for x86-64 or ARM64 Linux."""
     _checked(file, output).build(binary or Path(file).stem, target, level, debug=debug)
 
