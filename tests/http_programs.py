@@ -48,7 +48,12 @@ def runner(engine_name: str, text: str, folder: Path) -> Run:
     engine = next(each for each in IN_PROCESS if each.name == engine_name)
 
     def run_in_process(*arguments: str, **variables: str) -> Ran:
-        options = RunOptions(arguments=arguments, state_file=variables.pop("KAVACH_STATE_FILE", None))
+        options = RunOptions(
+            arguments=arguments,
+            state_file=variables.pop("KAVACH_STATE_FILE", None),
+            audit_log=variables.pop("KAVACH_AUDIT_LOG", None),
+            audit_prompts=bool(variables.pop("KAVACH_AUDIT_PROMPTS", None)),
+        )
         with set_in_environment(variables):
             result = run_engine(engine, compilation, options, TIME_LIMIT_S)
         return Ran(result.stdout, result.stderr, result.status)

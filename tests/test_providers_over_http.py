@@ -157,10 +157,12 @@ def test_every_way_in_which_a_request_can_go(run: Run, tmp_path: Path) -> None:
         script["replies"] += [{**reply, "when": prompt} for reply in row.replies]
         if row.fault:
             faults[prompt] = (row.fault, row.times)
-    state_file = tmp_path / "windows.state"
+    state_file, audit_log = tmp_path / "windows.state", tmp_path / "audit.log"
+    kept = {"KAVACH_STATE_FILE": str(state_file), "KAVACH_AUDIT_LOG": str(audit_log), "KAVACH_AUDIT_PROMPTS": "1"}
     with serving(script, faults=faults) as server:
-        ran = run(*(prompt for prompt, _ in prompts()), **keys(server.url), KAVACH_STATE_FILE=str(state_file))
-        for text in (ran.out, ran.err, state_file.read_text(encoding="latin-1")):
+        ran = run(*(prompt for prompt, _ in prompts()), **keys(server.url), **kept)
+        assert '"status":400,"message":"[key] is no key"' in audit_log.read_text(encoding="utf-8")
+        for text in (ran.out, ran.err, *(path.read_text(encoding="latin-1") for path in (state_file, audit_log))):
             assert MARKER not in text
         assert MARKER not in server.log_path.read_text(encoding="utf-8")
         sends = Counter(entry["prompt"].split(">")[0] + ">" for entry in server.log())

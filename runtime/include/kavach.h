@@ -274,12 +274,13 @@ typedef struct kv_program {
   kv_coroutine (*main)(kv_outcome *out, kv_coroutine parent); /* creates main's first coroutine, suspended */
   void (*resume)(kv_coroutine coroutine);
   const kv_agent *agents; int64_t agent_count;
-  void (*ledger_part)(int32_t moment);           /* kv_ledger_part or NULL: so that a program links only what it uses */
+  void (*ledger_part)(int32_t moment);           /* kv_ledger_part, without limits kv_audit_part, or NULL: so that a program links only what it uses */
   void (*model_part)(int32_t moment);            /* kv_model_part or NULL. moment 0: the program starts, 1: it ended */
 } kv_program;
 
 int32_t kv_run(const kv_program *program, const kv_host *host, const kv_options *options); /* the exit status */
 void kv_ledger_part(int32_t moment);
+void kv_audit_part(int32_t moment);
 void kv_model_part(int32_t moment);
 /* `_start` of a standalone binary (only in that build): fills a native kv_host, reads KAVACH_DRY_RUN, KAVACH_TEST_MODEL,
  * KAVACH_VIRTUAL_TIME, KAVACH_REPORT, KAVACH_STATE_FILE, runs kv_program on a stack of 1 GiB reserved address space with a guard page. */

@@ -30,6 +30,12 @@ var log: Log = .{};
 
 // ---- The file
 
+/// Of a program whose agents have capabilities, and no limits.
+pub export fn kv_audit_part(moment: i32) callconv(.c) void {
+    if (moment == abi.moment_end) return stop();
+    if (host.program.?.model_part == null) start();
+}
+
 /// Opens the log, if there is to be one; does nothing when that is done already.
 pub fn start() void {
     if (log.descriptor != null) return;

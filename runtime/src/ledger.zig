@@ -63,7 +63,7 @@ pub fn table() *windows.Table {
 
 pub export fn kv_ledger_part(moment: i32) callconv(.c) void {
     if (moment == abi.moment_start) {
-        if (hasLimits()) start();
+        start();
         // Last, when nothing else can keep the program from starting.
         if (host.program.?.model_part == null) audit.start();
         return;
@@ -71,13 +71,6 @@ pub export fn kv_ledger_part(moment: i32) callconv(.c) void {
     assert(moment == abi.moment_end);
     audit.stop();
     stop();
-}
-
-fn hasLimits() bool {
-    for (host.program.?.agentSlice()) |*agent| {
-        if (agent.limit_count > 0) return true;
-    }
-    return false;
 }
 
 /// Makes the windows and opens the state file; does nothing when that is done already.

@@ -210,9 +210,8 @@ class Descriptors:
             f"ptr null, ptr {table}, i64 {len(types)}, ptr null, i64 0, ptr null }}"
         )
 
-    def program(self, entry: str, resume: str, ledger: bool, model: bool) -> None:
+    def program(self, entry: str, resume: str, parts: tuple[str, str]) -> None:
         agents = self._table("agents", _AGENT, [self._agent(agent) for agent in self._module.agents])
-        parts = ("@kv_ledger_part" if ledger else "null", "@kv_model_part" if model else "null")
         self.lines.append(
             f"@kv_program = constant {_PROGRAM} {{ ptr {entry}, ptr {resume}, ptr {agents}, "
             f"i64 {len(self._module.agents)}, ptr {parts[0]}, ptr {parts[1]} }}"

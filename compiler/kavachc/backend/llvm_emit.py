@@ -61,13 +61,16 @@ class Emission:
         return "\n".join(parts)
 
     def _program(self) -> None:
-        """A program links the ledger when some agent has limits or capabilities, and the model client when it asks."""
-        ledger = any(agent.limits or agent.capabilities for agent in self.module.agents)
-        for used, name in ((ledger, "kv_ledger_part"), (self.asks, "kv_model_part")):
-            if used:
-                self.runtime.use(name)
+        """A program links the ledger when some agent has limits, without them the audit log when some agent has
+        capabilities, and the model client when it asks."""
+        ledger = None
+        if any(agent.limits for agent in self.module.agents):
+            ledger = self.runtime.use("kv_ledger_part")
+        elif any(agent.capabilities for agent in self.module.agents):
+            ledger = self.runtime.use("kv_audit_part")
+        model = self.runtime.use("kv_model_part") if self.asks else None
         entry = self.function_names[self.module.entry]
-        self.descriptors.program(entry, "@resume", ledger, self.asks)
+        self.descriptors.program(entry, "@resume", (ledger or "null", model or "null"))
 
 
 def _called_by_runtime(module: Module) -> frozenset[str]:

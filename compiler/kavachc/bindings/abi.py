@@ -518,5 +518,6 @@ FUNCTIONS: Final[dict[str, tuple[Any, tuple[Any, ...]]]] = {
     # The run
     "kv_run": (c_int32, (POINTER(Program), POINTER(Host), POINTER(Options))),
     "kv_ledger_part": (None, (c_int32,)),
+    "kv_audit_part": (None, (c_int32,)),
     "kv_model_part": (None, (c_int32,)),
 }

@@ -283,14 +283,17 @@ class NativeHost:
     def run(self, main: TaskBody) -> int:
         library, guard = self._library, self._callbacks.guard
         can_ask = Effect("Ai") in self._program.main.effects
-        uses_ledger = any(agent.limits or agent.capabilities for agent in self._program.agents)
+        agents = self._program.agents
+        ledger = library.kv_ledger_part if any(agent.limits for agent in agents) else None
+        if ledger is None and any(agent.capabilities for agent in agents):
+            ledger = library.kv_audit_part
         start: Callable[..., int] = lambda out, _parent: self._new_coroutine(main, out, None)  # noqa: E731
         table = abi.Program(
             abi.MainFunction(guard(0, start)),
             abi.ResumeFunction(guard(None, self._resume)),
             self._tables.agents(agent_row(agent) for agent in self._program.agents),
             len(self._program.agents),
-            cast(library.kv_ledger_part, abi.PartFunction) if uses_ledger else abi.PartFunction(),
+            cast(ledger, abi.PartFunction) if ledger is not None else abi.PartFunction(),
             cast(library.kv_model_part, abi.PartFunction) if can_ask else abi.PartFunction(),
         )
         options = self._tables.kept.options(

@@ -102,6 +102,7 @@ _ROWS = (
     RuntimeCall("kv_decode", ("pointer", "pointer", "pointer"), "none"),
     # The parts of the runtime that only some programs link; `kv_program` points to them.
     RuntimeCall("kv_ledger_part", ("int32",), "none"),
+    RuntimeCall("kv_audit_part", ("int32",), "none"),
     RuntimeCall("kv_model_part", ("int32",), "none"),
 )
 
