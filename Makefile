@@ -16,15 +16,15 @@ $(VENV)/.ready: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	@echo "installing the packages (about 250 MB with the Zig compiler; once)"
 	$(BIN)/pip install --disable-pip-version-check --progress-bar on -e ".[dev]"
-	@# ARM64 programs run here under qemu-user; without it, the ARM64 rows of demo and test say so and are skipped.
-	@command -v qemu-aarch64-static >/dev/null || test "$$(uname -m)" = aarch64 || { \
+	@# ARM64 programs run here under qemu-user, and a test drives gdb; without them those rows are skipped, and say so.
+	@missing=""; \
+	command -v qemu-aarch64-static >/dev/null || test "$$(uname -m)" = aarch64 || missing="qemu-user-static"; \
+	command -v gdb >/dev/null || missing="$$missing gdb"; \
+	if test -n "$$missing"; then \
 	  if test "$$(id -u)" = 0 && command -v apt-get >/dev/null; then \
-	    echo "installing qemu-user-static, to run ARM64 programs"; \
-	    { apt-get update -qq && apt-get install -y -qq qemu-user-static >/dev/null; } || echo "could not install qemu-user-static: ARM64 programs are built but not run"; \
-	  else echo "qemu-aarch64-static is missing (Debian: apt install qemu-user-static): ARM64 programs are built but not run"; fi; }
-	@# A test drives gdb over a binary with debug information; without gdb it is skipped.
-	@command -v gdb >/dev/null || { if test "$$(id -u)" = 0 && command -v apt-get >/dev/null; then \
-	  echo "installing gdb"; apt-get install -y -qq gdb >/dev/null || echo "could not install gdb: its test is skipped"; fi; }
+	    echo "installing $$missing, to run ARM64 programs here and to test debug information"; \
+	    { apt-get update -qq && apt-get install -y -qq $$missing >/dev/null; } || echo "could not install $$missing: what needs it is skipped"; \
+	  else echo "missing here: $$missing (Debian: apt install $$missing): what needs it is skipped"; fi; fi
 	@touch $@
 
 demo: setup
