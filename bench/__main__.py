@@ -88,6 +88,19 @@ def start(folder: Path) -> Row:
     )
 
 
+def start_of_asks(folder: Path) -> Row:
+    """Nothing is asked: what it costs to have HTTP and TLS in the binary."""
+    asks = 'fn main() { if Env.args().len() > 9 { print(ask<Int>("?") catch _ => 0) } }\n'
+    (folder / "may_ask.kav").write_text(asks)
+    ours, peer = compile_kavach(folder / "may_ask.kav", folder), compile_kavach(folder / "hello.kav", folder)
+    return Row(
+        "start of a program that can ask",
+        best_s(lambda: output_of([ours]), 50),
+        "kavach, hello world",
+        best_s(lambda: output_of([peer]), 50),
+    )
+
+
 def long_program(lines: int) -> str:
     """A well-typed program of about that many lines."""
     parts: list[str] = []
@@ -125,6 +138,7 @@ def main() -> None:
             ("text", lambda: against_c("text", "strings, 9,000,000 made and dropped", folder)),
             ("tasks", lambda: tasks(folder)),
             ("start", lambda: start(folder)),
+            ("start of asks", lambda: start_of_asks(folder)),
             ("compiler", lambda: compiler(folder)),
         ]
         print(f"{'':<34}{'kavach':>9}     {'peer':<22}{'':>9}     {'ratio':>6}")
