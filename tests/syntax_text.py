@@ -169,7 +169,7 @@ def write_pattern(pattern: ast.Pattern) -> str:
 
 
 def nodes(node: object) -> Iterator[ast.Node]:
-    """`node` and every node in it, without recursion."""
+    """`node` and every node in it that was written, without recursion: of a test's function, that is its body."""
     pending = [node]
     while pending:
         current = pending.pop()
@@ -177,5 +177,7 @@ def nodes(node: object) -> Iterator[ast.Node]:
             yield current
         if isinstance(current, tuple):
             pending.extend(current)
+        elif isinstance(current, ast.TestDeclaration):
+            pending.append(current.function.body)
         elif is_dataclass(current) and isinstance(current, (ast.Node, ast.Module)):
             pending.extend(getattr(current, f.name) for f in fields(current) if f.name not in ("span", "file"))
