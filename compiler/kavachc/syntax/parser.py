@@ -14,7 +14,8 @@ from typing import Any, Final
 from kavachc.diagnostics.diagnostic import Diagnostic, DiagnosticBag
 from kavachc.source import SourceFile, Span
 from kavachc.syntax import ast
-from kavachc.syntax.ast_builder import AstBuilder, GiveUp
+from kavachc.syntax.ast_builder import AstBuilder
+from kavachc.syntax.building.base import GiveUp
 from kavachc.syntax.lexer import Lexer
 from kavachc.syntax.spoiled import (
     FOREIGN_DECLARATIONS,

@@ -1,0 +1,1 @@
+"""The parts of the tree's builder, by kind of node."""
