@@ -59,7 +59,7 @@ SAMPLES = {
 }
 
 
-def _panic(body: str, message: str, before: str = "") -> IrProgram:
+def _panic(body: str, message: str, before: str = "", trace: str = "") -> IrProgram:
     constants = """
   show "before"
   %most: int = const.int 9223372036854775807
@@ -69,7 +69,10 @@ def _panic(body: str, message: str, before: str = "") -> IrProgram:
   %zero: int = const.int 0
 """
     return IrProgram(
-        main_of(constants + body, before, "local &xs: [int]"), "before\n", f"panic: {message} at main.kav:7:8\n", 101
+        main_of(constants + body, before, "local &xs: [int]"),
+        "before\n",
+        f"panic: {message} at main.kav:7:8\n{trace}",
+        101,
     )
 
 
@@ -100,5 +103,10 @@ PANICS = {
         "%n: int = const.int 100001\n%a: int = call down plain %n @3:1",
         "calls are nested more than 100000 deep",
         _DEEP.replace("@2:5", "@7:8"),
+        # The first call is not counted, so there is one more than the 100,000 that may be nested.
+        "  in down, called at main.kav:7:8\n" * 10
+        + "  … 99982 more\n"
+        + "  in down, called at main.kav:7:8\n" * 8
+        + "  in down, called at main.kav:3:1\n",
     ),
 }

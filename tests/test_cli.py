@@ -55,7 +55,7 @@ def test_usage_errors_have_status_2(tmp_path: Path) -> None:
     for arguments in (
         ["frob"],
         ["run"],
-        ["build", "x.kav"],
+        ["build", "x.kav", "-o"],
         ["run", "x.kav", "-O", "9"],
         ["build", "x.kav", "-o", "y", "--target", "riscv"],
         ["conform", str(tmp_path)],

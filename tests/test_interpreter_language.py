@@ -249,7 +249,9 @@ def test_a_hundred_thousand_nested_calls_and_no_more() -> None:
     """`down(n)` is n + 1 calls deep."""
     assert run(DEEP.replace("DEPTH", "99_999")) == Ran("99999\n", "", 0)
     too_deep = run(DEEP.replace("DEPTH", "100_000"))
-    assert too_deep == Ran("", "panic: calls are nested more than 100000 deep at a.kav:3:32\n", 101)
+    within, outermost = "  in down, called at a.kav:3:32\n", "  in down, called at a.kav:6:11\n"
+    trace = within * 10 + "  … 99981 more\n" + within * 8 + outermost
+    assert too_deep == Ran("", f"panic: calls are nested more than 100000 deep at a.kav:3:32\n{trace}", 101)
 
 
 def test_only_recursive_calls_count_and_only_while_nested() -> None:
