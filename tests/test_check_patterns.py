@@ -35,6 +35,7 @@ def messages(subject: str, arms: str) -> list[str]:
         ("String", '"a" => 1', "`_`"),
         ("Float", "1 => 1, 2.5 => 2", "`_`"),
         ("R", "R(n: 1, q: Q.C) => 1, R(q: Q.D(_)) => 2", "`R(_, Q.C)`"),
+        ("(Bool?, Bool?)", "(_, none) => 1, (none, _) => 2", "`(value, value2)`"),
         ("Error", "AiError.Denied(_) => 1", "`_`"),
         ("AiError", "AiError.Denied(_) => 1, AiError.NoKey => 2",
          "`AiError.Failed(_, _)` and `AiError.InvalidOutput(_)`"),

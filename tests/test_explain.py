@@ -44,6 +44,7 @@ NO_PROGRAM: dict[str, Callable[[Path], Path]] = {
     "K0003": lambda path: _file(path, b"// caf\xe9\n"),
     "K0004": lambda path: _file(path, b"") / "inside.kav",
     "K0006": _large,
+    "K0007": lambda path: _file(path, b"fn main() {\n" + b"    print(total)\n" * 1_000 + b"}\n"),
 }
 
 

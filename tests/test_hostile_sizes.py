@@ -53,6 +53,7 @@ REFUSED = {
     "a line break of old machines": ("fn main() {\r    print(1)\r}\r", "the control character U+000D"),
     "a byte order mark inside": ("fn main() {\ufeff\n}\n", "the character U+FEFF has no meaning here"),
     "mistakes": ("".join(f"fn f{index}( {{ }}\n" for index in range(3_000)) + TWO, "expected a parameter or `)`"),
+    "texts without an end": ('fn f() { print("a\n' * 1_000_000, "this text is never closed"),
     "imports": ("".join(f'import "x{index}.kav"\n' for index in range(3_000)) + TWO, "x0.kav`"),
     "variants missing": (
         variants(1_000)
@@ -96,6 +97,9 @@ ACCEPTED = {
     ),
     "fields": f"type R {{ {', '.join(f'f{index}: Int' for index in range(2_000))} }}\n"
     + main(f"const r = R({', '.join(['1'] * 2_000)})\nprint(r.f7)"),
+    "records in a chain": "".join(f"type T{index} {{ a: T{index + 1} }}\n" for index in range(3_000))
+    + "type T3000 { a: Int }\n"
+    + TWO,
     "instances": "fn g<T>(x: T) -> T { x }\n"
     + "".join(f"type T{index} {{ n: Int }}\n" for index in range(1_000))
     + main("\n".join(f"g(T{index}(1))" for index in range(1_000))),

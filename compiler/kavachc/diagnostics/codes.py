@@ -28,6 +28,9 @@ FILE_IS_DIRECTORY = Code("K0002", "`{path}` is a directory, not a program", "nam
 FILE_NOT_UTF8 = Code("K0003", "`{path}` is not UTF-8: byte {byte} at offset {offset}", "save the file as UTF-8")
 FILE_UNREADABLE = Code("K0004", "cannot read `{path}`: {reason}")
 FILE_TOO_LARGE = Code("K0006", "`{path}` is too large for a program: it has more than {limit} MB")
+TOO_MANY_ERRORS = Code(
+    "K0007", "{limit} mistakes, and perhaps more: nothing after these was looked for", "mend them first"
+)
 FILE_EMPTY = Code("K0005", "`{path}` has no `main`", "write `fn main() {{ … }}`")
 
 # K01xx syntax. `expected` and `found` are in the reader's words, made by `syntax/syntax_errors.py`.

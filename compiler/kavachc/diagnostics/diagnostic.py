@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from kavachc.diagnostics.codes import Code, Severity
+from kavachc.diagnostics.codes import TOO_MANY_ERRORS, Code, Severity
 from kavachc.source import Span
 
 TEXT_MAX = 1_000
+# Nobody reads so many, and a program that has a million would be at it for minutes.
+ERRORS_MAX = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +44,11 @@ def _cut(text: str) -> str:
 
 @dataclass(slots=True)
 class DiagnosticBag:
-    """Collects diagnostics. `has_errors` tells the driver not to go on to the next stage."""
+    """Collects diagnostics. `has_errors` tells the driver not to go on to the next stage; after ERRORS_MAX of them
+    `report` itself ends the compilation."""
 
     items: list[Diagnostic] = field(default_factory=list)
+    _error_count: int = 0
 
     def report(
         self,
@@ -61,6 +65,10 @@ class DiagnosticBag:
         help_text = help if help is not None else (code.help.format(**shown) if code.help else None)
         message = code.message.format(**shown)
         self.items.append(Diagnostic(code.code, message, span, labels, notes, help_text, code.severity))
+        self._error_count += code.severity == "error"
+        if self._error_count == ERRORS_MAX and code is not TOO_MANY_ERRORS:
+            self.report(TOO_MANY_ERRORS, None, limit=f"{ERRORS_MAX:,}")
+            raise CompileErrors(self.items)
 
     @property
     def has_errors(self) -> bool:
@@ -68,7 +76,7 @@ class DiagnosticBag:
 
 
 class CompileErrors(Exception):
-    """Raised by the driver when a stage ended with errors; carries every diagnostic found so far."""
+    """Raised by the driver when a stage ended with errors, or had too many; carries every diagnostic found so far."""
 
     def __init__(self, diagnostics: list[Diagnostic]) -> None:
         super().__init__(f"{len(diagnostics)} diagnostics")

@@ -108,8 +108,11 @@ def _check_types_end(world: World) -> None:
     """Every record and sum has a value that ends: none has to hold another of its own for ever."""
     types = [own_type(item) for item in world.all_types if isinstance(item, RecordType | SumType)]
     # Applications of generic types are types of their own.
+    known = set(types)
     for type_ in types:
-        types.extend({item: None for field in fields_of(type_) for item in needed_by(field.type) if item not in types})
+        held = {item: None for field in fields_of(type_) for item in needed_by(field.type) if item not in known}
+        known.update(held)
+        types.extend(held)
     endless = without_value(types)
 
     def needed(type_: RecordType | SumType) -> list[RecordType | SumType]:

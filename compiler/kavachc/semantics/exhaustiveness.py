@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import TypeAlias
 
 from kavachc.semantics import typed_ast as typed
@@ -17,6 +18,8 @@ from kavachc.semantics.types import BOOL, DURATION, INT, ArrayType, OptionalType
 STEPS_MAX = 200_000
 # More missing cases than this are not looked for: the message names but a few.
 CASES_MAX = 50
+# Stands in a case for a name, until all of them are known.
+NAME = "\0"
 UNITS = (("d", 86_400_000_000_000), ("h", 3_600_000_000_000), ("m", 60_000_000_000), ("s", 1_000_000_000))
 SMALL_UNITS = (("ms", 1_000_000), ("us", 1_000), ("ns", 1))
 
@@ -63,10 +66,16 @@ def missing_cases(subject: Type, arms: Sequence[typed.MatchArm]) -> list[str]:
     rows = [(shape,) for arm in arms if arm.guard is None for shape in _shapes(arm.pattern)]
     columns = _Columns()
     if not rows and isinstance(subject, OptionalType):
-        return ["none", "value"]
+        return ["none", _named(NAME)]
     if not rows and isinstance(subject, SumType):
         return [_variant_text(subject, index, ["_"] * len(item.fields)) for index, item in enumerate(subject.variants)]
-    return list(dict.fromkeys(case[0] for case in columns.missing(rows, (subject,))))
+    return [_named(case) for case in dict.fromkeys(case[0] for case in columns.missing(rows, (subject,)))]
+
+
+def _named(case: str) -> str:
+    """The case with a name of its own wherever one stands: `(value, value2)`."""
+    first, *others = case.split(NAME)
+    return first + "".join(f"value{'' if number == 1 else number}{text}" for number, text in zip(count(1), others))
 
 
 def unreachable(subject: Type, arms: Sequence[typed.MatchArm]) -> Iterator[tuple[typed.MatchArm, typed.Pattern | None]]:
@@ -295,7 +304,7 @@ def _text(head: Type, key: Key | None, inside: list[str]) -> str:
         return "_" if all(part == "_" for part in inside) else f"({', '.join(inside)})"
     if isinstance(head, OptionalType):
         # A name fits only what is there; `_` would fit `none`, too.
-        return "none" if key == "none" else "value" if inside[0] in ("_", "none") else inside[0]
+        return "none" if key == "none" else NAME if inside[0] in ("_", "none") else inside[0]
     if isinstance(key, Lengths):
         return f"[{', '.join([*inside, '..'] if key.is_open else inside)}]"
     if isinstance(key, Interval):

@@ -54,23 +54,28 @@ def reaches(type_: Type, wanted: Type) -> bool:
 def without_value(types: list[RecordType | SumType]) -> set[RecordType | SumType]:
     """Those of the types that no value can be of, since it would have to hold another, and so on without end."""
     endless = set(types)
-    while True:
-        ending = {item for item in endless if _has_value(item, endless)}
-        if not ending:
-            return endless
-        endless -= ending
-
-
-def _has_value(type_: Type, endless: set[RecordType | SumType]) -> bool:
-    if isinstance(type_, SumType):
-        return any(all(_is_made(item.type, endless) for item in variant.fields) for variant in type_.variants)
-    assert isinstance(type_, RecordType)
-    return all(_is_made(item.type, endless) for item in type_.fields)
-
-
-def _is_made(type_: Type, endless: set[RecordType | SumType]) -> bool:
-    """Whether a value of the type can be made without one of the `endless` types."""
-    return not any(item in endless for item in needed_by(type_))
+    # Of a record, or of each variant, the types that must have a value first; and who waits for a type.
+    ways: list[tuple[RecordType | SumType, set[RecordType | SumType]]] = []
+    waiting: dict[RecordType | SumType, list[int]] = {}
+    ended: list[RecordType | SumType] = []
+    for type_ in types:
+        for fields in [type_.fields] if isinstance(type_, RecordType) else [item.fields for item in type_.variants]:
+            needed = {item for field in fields for item in needed_by(field.type) if item in endless}
+            for item in needed:
+                waiting.setdefault(item, []).append(len(ways))
+            ways.append((type_, needed))
+            if not needed:
+                ended.append(type_)
+    while ended:
+        type_ = ended.pop()
+        if type_ in endless:
+            endless.remove(type_)
+            for way in waiting.get(type_, ()):
+                owner, needed = ways[way]
+                needed.discard(type_)
+                if not needed:
+                    ended.append(owner)
+    return endless
 
 
 def needed_by(type_: Type) -> Iterator[RecordType | SumType]:

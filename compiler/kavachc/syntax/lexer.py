@@ -163,8 +163,8 @@ class Lexer:
                 arguments = read_type_arguments(text, position, refused, declares=previous.kind in _DECLARING)
                 if arguments is not None:
                     yield token
-                    yield from arguments[:-1]
-                    token = self._checked_depth(arguments)
+                    *before, token = self._up_to_depth(arguments)
+                    yield from before
             position = token.end
             previous = token
             yield token
@@ -261,14 +261,15 @@ class Lexer:
         start = self.open[-1].start
         return (Label(Span(self._file, start, start + 1), "inside the expression that starts here"),)
 
-    def _checked_depth(self, arguments: list[Token]) -> Token:
-        """The last of the type `arguments`, once it is known that they do not nest too deep."""
-        depth = deepest = len(self.open)
-        for token in arguments:
+    def _up_to_depth(self, arguments: list[Token]) -> list[Token]:
+        """The type `arguments`, or those up to the first that is nested too deep."""
+        depth = len(self.open)
+        for number, token in enumerate(arguments):
             depth += token.text in "<[("
             depth -= token.text in ">])"
-            deepest = max(deepest, depth)
-        return self._too_deep(arguments[-1]) if deepest > DEPTH_MAX else arguments[-1]
+            if depth > DEPTH_MAX:
+                return [*arguments[:number], self._too_deep(token)]
+        return arguments
 
     def _too_deep(self, token: Token) -> Token:
         self._bag.report(codes.TOO_DEEP, self._span(token), limit=DEPTH_MAX)
