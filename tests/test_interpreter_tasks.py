@@ -127,7 +127,7 @@ def test_a_panic_in_a_task_ends_the_program(native: bool) -> None:
         print(t.wait() catch _ => 0)
     }
     """
-    panic = "panic: index 5 is out of range: the length is 1 at a.kav:4:9\n"
+    panic = "panic: index 5 is out of range: the length is 1 at a.kav:4:9\n  in bad, started at a.kav:7:19\n"
     assert run(source, native=native) == Ran("started\n", panic, 101)
 
 
