@@ -109,6 +109,16 @@ def test_what_cannot_be_a_log_is_refused(engine: Engine, tmp_path: Path, content
 
 
 @pytest.mark.parametrize("engine", HERE, ids=lambda engine: engine.name)
+def test_a_large_file_of_another_kind_is_not_read(engine: Engine, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.touch()
+    os.truncate(other, 1 << 42)
+    result = logged(engine, tmp_path, other)
+    assert (result.status, result.stdout) == (2, "")
+    assert result.stderr == f"error: audit log {other} cannot be used: it is no audit log\n"
+
+
+@pytest.mark.parametrize("engine", HERE, ids=lambda engine: engine.name)
 def test_one_program_writes_to_it_at_a_time(engine: Engine, tmp_path: Path) -> None:
     log = tmp_path / "log"
     with log.open("wb") as file:

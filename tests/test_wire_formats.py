@@ -99,7 +99,7 @@ def read_in_python(model: ModelSettings, schema: Schema, reply: Reply) -> tuple[
     headers: dict[str, str] = {}
     for name, value in reply.headers:
         headers.setdefault(name.lower(), value)
-    read = provider.read(endpoint, schema, provider.Received(reply.status, reply.problem, reply.body, headers))
+    read = provider.read(endpoint, schema, "p", provider.Received(reply.status, reply.problem, reply.body, headers))
     if isinstance(read, Dropped):
         return ("FAILED_ASK", 0, "connection dropped")
     if isinstance(read, ModelAnswer):

@@ -90,6 +90,12 @@ def or_else(random_: random.Random, wanted: Any) -> Any:
     return wanted if random_.random() < 0.85 else value(random_)
 
 
+def count(random_: random.Random) -> Any:
+    """Nothing so large that it alone would break the limit."""
+    number = or_else(random_, random_.randrange(99))
+    return number if not isinstance(number, int | float) or number < 10**15 else 7
+
+
 def answer_text(random_: random.Random) -> str:
     return random_.choice(
         (*ANSWERS, MANY, f'{{"answer":{MANY}}}', text(random_), f"```\n{random_.choice(ANSWERS)}\n```")
@@ -102,7 +108,7 @@ def anthropic_body(random_: random.Random) -> Any:
         for _ in range(random_.choice((0, 1, 1, 1, 2)))
     ]
     counts = ("input_tokens", "output_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "other")
-    usage = {name: or_else(random_, random_.randrange(99)) for name in counts}
+    usage = {name: count(random_) for name in counts}
     reasons = ("end_turn", "refusal", "max_tokens", "model_context_window_exceeded", "length", "new")
     return {
         "content": or_else(random_, blocks),
@@ -119,7 +125,7 @@ def openai_body(random_: random.Random) -> Any:
         "finish_reason": or_else(random_, random_.choice(("stop", "length", "content_filter", "refusal"))),
         "message": or_else(random_, message),
     }
-    usage = {name: or_else(random_, random_.randrange(99)) for name in ("prompt_tokens", "completion_tokens", "x")}
+    usage = {name: count(random_) for name in ("prompt_tokens", "completion_tokens", "x")}
     choices = [or_else(random_, choice) for _ in range(random_.choice((0, 1, 1, 1, 2)))]
     return {"choices": or_else(random_, choices), "usage": or_else(random_, usage)}
 

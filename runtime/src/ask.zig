@@ -403,6 +403,7 @@ fn takeReply(ask: *Ask, reply: transport.Reply) Progress {
             };
         },
         .failure => |failure| {
+            ask.usage.add(failure.usage);
             const message = failureText(ask, failure);
             ask.audited.failed(failure.status, message.slice());
             const retry_after_ns = retry.afterNs(failure.retry_after orelse "", scheduler.nowUtc());

@@ -76,12 +76,19 @@ fn open(path: []const u8) void {
     if (storage.native.status(descriptor, "", &status) < 0) refuse("it cannot be read");
     if (!status.is_regular) refuse("it is no regular file");
     if (storage.native.lock(descriptor, false) < 0) refuse("another program writes to it");
+    // Another program may have written until now.
+    if (storage.native.status(descriptor, "", &status) < 0) refuse("it cannot be read");
     log.descriptor = descriptor;
     continueFrom(descriptor, status.size);
 }
 
 /// Goes on from the last line that was written to its end; what comes after that is cut.
 fn continueFrom(descriptor: i32, size: u64) void {
+    // So that no large file of another kind is read for its last line.
+    var head: [line_start.len]u8 = undefined;
+    const known = head[0..@intCast(@min(head.len, size))];
+    if (storage.native.read(descriptor, 0, known) != known.len) refuse("it cannot be read");
+    if (!std.mem.startsWith(u8, line_start, known)) refuse("it is no audit log");
     var tail: []u8 = &.{};
     defer memory.freeSlice(u8, tail);
     var from = size;
@@ -97,8 +104,6 @@ fn continueFrom(descriptor: i32, size: u64) void {
     const last = if (std.mem.findScalarLast(u8, whole, '\n')) |at| whole[at + 1 ..] else whole;
     if (line_break != null and !isLine(last)) refuse("it is no audit log");
     if (torn.len > 0) {
-        const known = line_start[0..@min(line_start.len, torn.len)];
-        if (line_break == null and !std.mem.startsWith(u8, torn, known)) refuse("it is no audit log");
         if (storage.native.truncate(descriptor, size - torn.len) < 0) refuse("it may not be written");
         tellCut(torn.len);
     }

@@ -60,8 +60,14 @@ pub fn obstacle(model: *const abi.Model) ?[]const u8 {
     const key = host.environment(variable) orelse "";
     if (!provider.isKey(key)) return print("the key in {s} has characters that no key has", .{variable});
     const base_url = baseUrl(model);
-    if (Url.parse(base_url) == null) return print("the base URL \"{s}\" is no http or https URL", .{base_url});
-    return null;
+    if (Url.parse(base_url) != null) return null;
+    if (hasLogin(base_url)) return print("the base URL has a name or a password in it, which no request would carry", .{});
+    return print("the base URL \"{f}\" is no http or https URL", .{std.unicode.fmtUtf8(base_url)});
+}
+
+/// Which is not repeated.
+fn hasLogin(url: []const u8) bool {
+    return std.mem.findScalar(u8, url, '@') != null;
 }
 
 fn print(comptime format: []const u8, arguments: anytype) []const u8 {

@@ -355,7 +355,7 @@ test "characters are code points" {
     const reversed = kv_lib_string_reverse(text);
     defer string.release(reversed);
     try std.testing.expectEqualStrings("😀€äa", reversed.slice());
-    const part = kv_lib_string_slice(text, 1, 3, "", 0);
+    const part = kv_lib_string_slice(text, 1, 3, null, null);
     defer string.release(part);
     try std.testing.expectEqualStrings("ä€", part.slice());
 }

@@ -159,7 +159,7 @@ pub fn read(arena: Allocator, call: Call, received: Received) Allocator.Error!tr
         300...399 => .{ .failure = .{
             .status = received.status,
             .message = if (received.location) |url|
-                try std.fmt.allocPrint(arena, "the provider redirects to {s}: set base_url to it", .{try withoutKey(arena, call.key, url)})
+                try std.fmt.allocPrint(arena, "the provider redirects to {f}: set base_url to it", .{std.unicode.fmtUtf8(try withoutKey(arena, call.key, url))})
             else
                 null,
         } },
@@ -216,11 +216,13 @@ fn readAnswer(arena: Allocator, call: Call, status: i64, body: []const u8) Alloc
         error.Syntax => unreachable, // Its form is checked.
     };
     const text = parts.text orelse if (parts.stop != .complete) "" else {
-        return .{ .failure = .{ .status = status, .message = "the provider's answer has no text" } };
+        const message = "the provider's answer has no text";
+        return .{ .failure = .{ .status = status, .message = message, .usage = parts.tokens(0, 0) } };
     };
+    const usage = parts.tokens(call.prompt.len, text.len);
     const bare = if (call.schema.way == .wrapped and parts.stop == .complete) unwrapped(arena, text) else text;
     // Again, since JSON may write a character in several ways.
-    return .{ .answer = .{ .text = try withoutKey(arena, call.key, bare), .stop = parts.stop, .usage = parts.counted } };
+    return .{ .answer = .{ .text = try withoutKey(arena, call.key, bare), .stop = parts.stop, .usage = usage } };
 }
 
 fn notJson(arena: Allocator, status: i64, body: []const u8) Allocator.Error!transport.Reply {
@@ -285,6 +287,8 @@ const Parts = struct {
     text: ?[]const u8 = null,
     stop: transport.Stop = .complete,
     counted: transport.Usage = .{},
+    has_input_count: bool = false,
+    has_output_count: bool = false,
     message: ?[]const u8 = null,
     error_code: []const u8 = "",
 
@@ -363,11 +367,19 @@ const Parts = struct {
             } else false;
             const is_output = eql(key, output);
             if ((is_input or is_output) and try parts.cursor.peekKind() == .number) {
-                const number = try parts.cursor.number();
-                const count = @max(0, std.fmt.parseInt(i64, number.text, 10) catch 0);
+                const count = countOf((try parts.cursor.number()).text) orelse continue;
                 parts.counted.add(if (is_input) .{ .input_tokens = count } else .{ .output_tokens = count });
+                if (is_input) parts.has_input_count = true else parts.has_output_count = true;
             } else try parts.skip();
         }
+    }
+
+    /// What is not counted by the provider has at most one token for each byte.
+    fn tokens(parts: *const Parts, prompt_bytes: usize, text_bytes: usize) transport.Usage {
+        return .{
+            .input_tokens = if (parts.has_input_count) parts.counted.input_tokens else @intCast(prompt_bytes),
+            .output_tokens = if (parts.has_output_count) parts.counted.output_tokens else @intCast(text_bytes),
+        };
     }
 
     /// `{"error": {"message": …, "code": …, "details": {"error_code": …}}}`, or with a text as `error` or `message`.
@@ -438,6 +450,14 @@ const Parts = struct {
         try parts.cursor.skipValue(parts.arena, 0);
     }
 };
+
+/// The tokens that a JSON number says, rounded up; null for fewer than none.
+fn countOf(number: []const u8) ?i64 {
+    if (number[0] == '-') return null;
+    if (std.mem.findAny(u8, number, ".eE") == null) return std.fmt.parseInt(i64, number, 10) catch std.math.maxInt(i64);
+    const count = @ceil(std.fmt.parseFloat(f64, number) catch unreachable);
+    return if (count < 0x1p63) @intFromFloat(count) else std.math.maxInt(i64);
+}
 
 fn eql(left: []const u8, right: []const u8) bool {
     return std.mem.eql(u8, left, right);

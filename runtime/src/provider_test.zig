@@ -76,17 +76,17 @@ test "what an answer means" {
         \\{"content":[{"type":"thinking","thinking":"x"},{"type":"text","text":"a"},{"text":"b"}],"stop_reason":"end_turn",
         \\"usage":{"input_tokens":1,"output_tokens":2,"cache_creation_input_tokens":4,"cache_read_input_tokens":8,"service_tier":"x"}}
     ));
-    try expectAnswer("{\"answer\":5}", .complete, 0, try read(&arena, &anthropic, &free_text, 200, "{\"content\":[{\"text\":\"{\\\"answer\\\":5}\"}]}"));
-    try expectAnswer("5", .complete, 0, try read(&arena, &anthropic, &wrapped, 200, "{\"content\":[{\"text\":\"{\\\"answer\\\": 5 }\"}]}"));
-    try expectAnswer("[5]", .complete, 0, try read(&arena, &anthropic, &wrapped, 200, "{\"content\":[{\"text\":\"[5]\"}]}"));
-    try expectAnswer("no", .refusal, 0, try read(&arena, &anthropic, &free_text, 200, "{\"content\":[{\"text\":\"no\"}],\"stop_reason\":\"refusal\"}"));
-    try expectAnswer("", .cut_off, 0, try read(&arena, &anthropic, &free_text, 200, "{\"stop_reason\":\"max_tokens\"}"));
+    try expectAnswer("{\"answer\":5}", .complete, 24, try read(&arena, &anthropic, &free_text, 200, "{\"content\":[{\"text\":\"{\\\"answer\\\":5}\"}]}"));
+    try expectAnswer("5", .complete, 26, try read(&arena, &anthropic, &wrapped, 200, "{\"content\":[{\"text\":\"{\\\"answer\\\": 5 }\"}]}"));
+    try expectAnswer("[5]", .complete, 15, try read(&arena, &anthropic, &wrapped, 200, "{\"content\":[{\"text\":\"[5]\"}]}"));
+    try expectAnswer("no", .refusal, 14, try read(&arena, &anthropic, &free_text, 200, "{\"content\":[{\"text\":\"no\"}],\"stop_reason\":\"refusal\"}"));
+    try expectAnswer("", .cut_off, 12, try read(&arena, &anthropic, &free_text, 200, "{\"stop_reason\":\"max_tokens\"}"));
     try expectAnswer("hi", .complete, 7, try read(&arena, &openai, &free_text, 200,
         \\{"choices":[{"message":{"content":"hi","refusal":null},"finish_reason":"stop"},{"message":{"content":"other"}}],
         \\"usage":{"prompt_tokens":3,"completion_tokens":4,"total_tokens":7}}
     ));
-    try expectAnswer("no", .refusal, 0, try read(&arena, &openai, &free_text, 200, "{\"choices\":[{\"message\":{\"content\":null,\"refusal\":\"no\"}}]}"));
-    try expectAnswer("h", .cut_off, 0, try read(&arena, &openai, &free_text, 200, "{\"choices\":[{\"message\":{\"content\":\"h\"},\"finish_reason\":\"length\"}]}"));
+    try expectAnswer("no", .refusal, 14, try read(&arena, &openai, &free_text, 200, "{\"choices\":[{\"message\":{\"content\":null,\"refusal\":\"no\"}}]}"));
+    try expectAnswer("h", .cut_off, 13, try read(&arena, &openai, &free_text, 200, "{\"choices\":[{\"message\":{\"content\":\"h\"},\"finish_reason\":\"length\"}]}"));
 }
 
 fn expectFailure(expected: []const u8, model: *const abi.Model, reply: transport.Reply) !void {

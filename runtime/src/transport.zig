@@ -50,6 +50,8 @@ pub const Failure = struct {
     /// The header's value as it came.
     retry_after: ?[]const u8 = null,
     again: enum { by_status, always, never } = .by_status,
+    /// Of an answer that says nothing.
+    usage: Usage = .{},
 };
 
 /// Borrowed from the transport while the turn lasts in which it was taken.

@@ -88,7 +88,7 @@ class _NativeReceiver:
         self.address = addressof(exchange.contents)
 
     def header(self, name: str, value: str) -> None:
-        name_bytes, value_bytes = name.encode("latin-1", "replace"), value.encode("latin-1", "replace")
+        name_bytes, value_bytes = name.encode(), value.encode()
         self._library.kv_exchange_header(self._exchange, name_bytes, len(name_bytes), value_bytes, len(value_bytes))
 
     def body(self, content: bytes) -> bool:

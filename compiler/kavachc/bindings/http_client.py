@@ -154,20 +154,26 @@ class HttpClient:
         connecting = loop.call_later(request.connect_limit_ns / 1e9, sending.call_off, Problem.TIMED_OUT)
         whole = loop.call_later(request.limit_ns / 1e9, sending.call_off, Problem.LATE)
         try:
-            await self._converse(sending, connecting.cancel)
+            place = _place(request.url)
+            try:
+                await self._converse(sending, place, connecting.cancel)
+            except _Ends:
+                raise
+            except Exception as error:
+                problem = problem_of(error, sending.phase)
+                # What is wrong with a proxy is not said of the server behind it.
+                is_of_proxy = place.proxy is not None and problem in (Problem.REFUSED, Problem.UNKNOWN_HOST)
+                return Problem.UNREACHABLE if is_of_proxy else problem
         except _Ends as end:
             return end.problem
-        except Exception as error:
-            return problem_of(error, sending.phase)
         finally:
             connecting.cancel()
             whole.cancel()
         return Problem.NO_PROBLEM
 
-    async def _converse(self, sending: _Sending, connected: Callable[[], object]) -> None:
+    async def _converse(self, sending: _Sending, place: _Place, connected: Callable[[], object]) -> None:
         import httpx
 
-        place = _place(sending.request.url)
         carrier = self._take(place)
         given = [(name, value.strip(" \t")) for name, value in sending.request.headers]
         request = httpx.Request(
@@ -181,7 +187,7 @@ class HttpClient:
         try:
             sending.status = response.status_code
             for name, value in response.headers.raw:
-                sending.receiver.header(name.decode("latin-1"), value.decode("latin-1"))
+                sending.receiver.header(name.decode(), value.decode("utf-8", "replace"))
             await _read_body(response, sending.receiver)
         finally:
             await response.aclose()
@@ -292,7 +298,8 @@ def problem_of(error: BaseException, phase: str) -> Problem:
     if phase == "secure":
         is_tls = any(isinstance(each, ssl.SSLError) and not isinstance(each, ssl.SSLEOFError) for each in chain)
         return Problem.TLS if is_tls else Problem.DROPPED
-    if any(isinstance(each, socket.gaierror | UnicodeError) for each in chain):
+    # httpx knows by itself that an address such as 256.0.0.1 is none.
+    if any(isinstance(each, socket.gaierror | UnicodeError | httpx.InvalidURL) for each in chain):
         return Problem.UNKNOWN_HOST
     numbers = [each.errno for each in chain if isinstance(each, OSError)]
     if errno.ECONNREFUSED in numbers:

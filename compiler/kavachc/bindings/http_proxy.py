@@ -6,8 +6,11 @@ Python's libraries differ in `NO_PROXY`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from urllib.parse import urlsplit
+
+PORT = re.compile("[0-9]{1,5}", re.ASCII)
 
 
 class UnusableProxy(Exception):
@@ -57,7 +60,7 @@ def _is_exempt(host: str, port: int, exempt: str) -> bool:
         if entry in ("*", host):
             return True
         name, colon, digits = entry.rpartition(":")
-        if colon and digits.isdecimal() and (entry.count(":") == 1 or entry.startswith("[")):
+        if colon and PORT.fullmatch(digits) and (entry.count(":") == 1 or entry.startswith("[")):
             if int(digits) != port:
                 continue
         else:

@@ -43,7 +43,7 @@ class HttpCarrier:
         receiver = Receiver(self._scheduler)
         engine.send(request(endpoint, schema, prompt), receiver)
         yield from self._scheduler.pause_for_outside(lambda: receiver.abandon(engine))
-        return read(endpoint, schema, receiver.received())
+        return read(endpoint, schema, prompt, receiver.received())
 
     def close(self) -> None:
         """The run is over; nothing is reported any more."""

@@ -45,6 +45,9 @@ class AuditLog:
 
     def _continued(self, size: int, note: Callable[[str], None]) -> str:
         """The hash of the last line that was written to its end; what comes after that is cut."""
+        # So that no large file of another kind is read for its last line.
+        if not b'{"previous":"'.startswith(os.pread(self._descriptor, 13, 0)):
+            raise self._refused("it is no audit log")
         tail, start = b"", size
         while start > 0 and tail.count(b"\n") < 2:
             start = max(0, start - BLOCK_BYTES - len(tail))
@@ -54,8 +57,6 @@ class AuditLog:
         if line_break and not LINE.fullmatch(last):
             raise self._refused("it is no audit log")
         if torn:
-            if not line_break and not b'{"previous":"'.startswith(torn[:13]):
-                raise self._refused("it is no audit log")
             os.ftruncate(self._descriptor, size - len(torn))
             note(
                 f"note: audit log {self._path} ended in a line that was not written to its end: "

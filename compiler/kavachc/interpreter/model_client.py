@@ -213,8 +213,6 @@ class ModelClient:
                 after_ns = self._retry_after_ns(reply)
                 retry_after = 0 if after_ns is None else min(after_ns + 1, INT_MAX)
                 return Answer("Failed", failure_text(ask.endpoint, reply), reply.status, retry_after)
-            if ask.entrant is not None:
-                ask.entrant.tokens = ask.usage.total
             answer = reply.text
             if reply.stop == "refusal":
                 return Answer("Failed", f"refused: {answer}", 200)
@@ -270,9 +268,12 @@ class ModelClient:
         return reply
 
     def _note_reply(self, ask: Ask, reply: ModelReply) -> None:
+        if not isinstance(reply, Dropped):
+            ask.usage = ask.usage.plus(reply.usage)
+            if ask.entrant is not None:
+                ask.entrant.tokens = ask.usage.total
         match reply:
             case ModelAnswer(usage=usage):
-                ask.usage = ask.usage.plus(usage)
                 self._note(ask, "answer", model=ask.model.name, **usage_fields(usage))
             case ModelFailure(status=status):
                 self._note(ask, "failure", status=status, message=failure_text(ask.endpoint, reply))

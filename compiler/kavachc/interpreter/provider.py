@@ -3,6 +3,7 @@ native runtime has the same in provider.zig, byte for byte."""
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -23,9 +24,12 @@ SHOWN_CHARACTERS_MAX = 80
 SECRET_LENGTH_MIN = 12
 SCHEMA_IN_PROMPT = "\n\nAnswer with JSON only, which fits this JSON schema:\n"
 URL = re.compile(
-    r"(?P<scheme>https?)://(?P<authority>(?P<host>\[[^\]/?#@]+\]|(?!\[)[^/?#@:]+)(?::(?P<port>[0-9]*))?)(?P<path>[/?#].*)?",
+    r"(?P<scheme>https?)://(?P<authority>(?P<host>\[[0-9a-f:.]+\]|(?!\[)[^/@:]+)(?::(?P<port>[0-9]{0,5}))?)(?P<path>/.*)?",
     re.IGNORECASE,
 )
+URL_LENGTH_MAX = 8_192
+# No URL has these, or we cannot put a path behind them.
+NEVER_IN_URLS = '?#"<>\\^`{|}'
 
 ProviderName: TypeAlias = Literal["Anthropic", "OpenAi"]
 KEY_VARIABLES: dict[ProviderName, str] = {"Anthropic": "ANTHROPIC_API_KEY", "OpenAi": "OPENAI_API_KEY"}
@@ -78,9 +82,12 @@ def obstacle(endpoint: Endpoint) -> str | None:
     """Why no request can be sent, whoever answers it; None when one can."""
     if not all(" " <= character <= "~" for character in endpoint.key):
         return f"the key in {KEY_VARIABLES[endpoint.model.provider]} has characters that no key has"
-    if parse_url(endpoint.base_url) is None:
-        return f'the base URL "{endpoint.base_url}" is no http or https URL'
-    return None
+    if parse_url(endpoint.base_url) is not None:
+        return None
+    # It is not repeated.
+    if "@" in endpoint.base_url:
+        return "the base URL has a name or a password in it, which no request would carry"
+    return f'the base URL "{endpoint.base_url}" is no http or https URL'
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,12 +101,23 @@ class Url:
 
 def parse_url(text: str) -> Url | None:
     """None where the text is no such URL, or holds a name and a password."""
-    parts = URL.fullmatch(text)
-    if parts is None or not all("!" <= character <= "~" for character in text):
+    parts = URL.fullmatch(text) if len(text) <= URL_LENGTH_MAX else None
+    if parts is None or not all("!" <= character <= "~" and character not in NEVER_IN_URLS for character in text):
+        return None
+    if parts["host"].startswith("[") and not _is_address(parts["host"][1:-1]):
         return None
     is_tls = parts["scheme"].lower() == "https"
     port = int(parts["port"]) if parts["port"] else 443 if is_tls else 80
     return Url(is_tls, parts["host"], port) if port < 65_536 else None
+
+
+def _is_address(text: str) -> bool:
+    import socket
+
+    try:
+        return bool(socket.inet_pton(socket.AF_INET6, text))
+    except OSError:
+        return False
 
 
 # The request.
@@ -156,8 +174,8 @@ def _escape(found: re.Match[str]) -> str:
 # The answer.
 
 
-def read(endpoint: Endpoint, schema: Schema, received: Received) -> ModelReply:
-    """The reply. The key is never in it."""
+def read(endpoint: Endpoint, schema: Schema, prompt: str, received: Received) -> ModelReply:
+    """The reply to the prompt. The key is never in it."""
     problem = received.problem
     if problem in (ExchangeProblem.DROPPED, ExchangeProblem.ABORTED):
         return DROPPED
@@ -169,7 +187,7 @@ def read(endpoint: Endpoint, schema: Schema, received: Received) -> ModelReply:
     if _is_secret(endpoint.key):
         body = body.replace(endpoint.key.encode(), b"[key]")
     if 200 <= received.status < 300:
-        return _read_answer(endpoint, schema, received.status, body)
+        return _read_answer(endpoint, schema, prompt, received.status, body)
     if 300 <= received.status < 400:
         location = received.headers.get("location")
         if location is None:
@@ -220,17 +238,18 @@ def _members(item: Json | None) -> tuple[tuple[str, Json], ...]:
     return item.value if item is not None and item.kind == "object" else ()
 
 
-def _read_answer(endpoint: Endpoint, schema: Schema, status: int, body: bytes) -> ModelReply:
+def _read_answer(endpoint: Endpoint, schema: Schema, prompt: str, status: int, body: bytes) -> ModelReply:
     content = _json(body)
     if content is None:
         shown = body[: 4 * SHOWN_CHARACTERS_MAX].decode("utf-8", "replace")[:SHOWN_CHARACTERS_MAX]
         return ModelFailure(status, f"the provider's answer is not JSON: {shown}")
     is_anthropic = endpoint.model.provider == "Anthropic"
-    text, stop, usage = _read_anthropic(content) if is_anthropic else _read_openai(content)
+    text, stop, counted = _read_anthropic(content) if is_anthropic else _read_openai(content)
     if text is None:
         if stop == "complete":
-            return ModelFailure(status, "the provider's answer has no text")
+            return ModelFailure(status, "the provider's answer has no text", usage=counted.usage("", ""))
         text = ""
+    usage = counted.usage(prompt, text)
     if schema.way == "wrapped" and stop == "complete":
         text = _unwrapped(text)
     # Again, since JSON may write a character in several ways.
@@ -246,10 +265,10 @@ def _unwrapped(text: str) -> str:
     return members[0][1].text if len(members) == 1 and members[0][0] == WRAPPER else text
 
 
-def _read_anthropic(content: Json) -> tuple[str | None, Stop, Usage]:
+def _read_anthropic(content: Json) -> tuple[str | None, Stop, _Counted]:
     text: str | None = None
     stop: Stop = "complete"
-    usage = Usage()
+    counted = _Counted()
     for key, value in _members(content):
         if key == "content" and value.kind == "array":
             pieces = (piece for block in value.value for piece in _members(block))
@@ -257,21 +276,21 @@ def _read_anthropic(content: Json) -> tuple[str | None, Stop, Usage]:
         elif key == "stop_reason":
             stop = STOPS[value.value] if value.kind == "string" and value.value in ANTHROPIC_STOPS else "complete"
         elif key == "usage":
-            usage = usage.plus(Usage(_count(value, ANTHROPIC_INPUT), _count(value, ("output_tokens",))))
-    return text, stop, usage
+            counted = counted.plus(_count(value, ANTHROPIC_INPUT), _count(value, ("output_tokens",)))
+    return text, stop, counted
 
 
-def _read_openai(content: Json) -> tuple[str | None, Stop, Usage]:
+def _read_openai(content: Json) -> tuple[str | None, Stop, _Counted]:
     text: str | None = None
     stop: Stop = "complete"
-    usage = Usage()
+    counted = _Counted()
     for key, value in _members(content):
         if key == "choices" and value.kind == "array":
             if value.value:
                 text, stop = _read_choice(value.value[0], text, stop)
         elif key == "usage":
-            usage = usage.plus(Usage(_count(value, ("prompt_tokens",)), _count(value, ("completion_tokens",))))
-    return text, stop, usage
+            counted = counted.plus(_count(value, ("prompt_tokens",)), _count(value, ("completion_tokens",)))
+    return text, stop, counted
 
 
 def _read_choice(choice: Json, text: str | None, stop: Stop) -> tuple[str | None, Stop]:
@@ -288,14 +307,44 @@ def _read_choice(choice: Json, text: str | None, stop: Stop) -> tuple[str | None
     return (text, stop) if refusal is None else (refusal, "refusal")
 
 
-def _count(usage: Json, names: tuple[str, ...]) -> int:
-    """The tokens under these names; what is no whole number, or below 0, is none."""
-    tokens = 0
+@dataclass(frozen=True, slots=True)
+class _Counted:
+    """The tokens that an answer counts; None where it does not."""
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+
+    def plus(self, input_tokens: int | None, output_tokens: int | None) -> _Counted:
+        return _Counted(_sum(self.input_tokens, input_tokens), _sum(self.output_tokens, output_tokens))
+
+    def usage(self, prompt: str, text: str) -> Usage:
+        """What is not counted has at most one token for each byte."""
+        return Usage(
+            len(prompt.encode()) if self.input_tokens is None else self.input_tokens,
+            len(text.encode()) if self.output_tokens is None else self.output_tokens,
+        )
+
+
+def _sum(left: int | None, right: int | None) -> int | None:
+    if left is None or right is None:
+        return left if right is None else right
+    return min(left + right, INT_MAX)
+
+
+def _count(usage: Json, names: tuple[str, ...]) -> int | None:
+    """The tokens under these names, each number rounded up; None where there is none that is 0 or more."""
+    tokens: int | None = None
     for name, value in _members(usage):
-        if name in names and value.kind == "number" and re.fullmatch("[0-9]{1,19}", value.text):
-            count = int(value.text)
-            tokens = min(tokens + count, INT_MAX) if count <= INT_MAX else tokens
+        if name in names and value.kind == "number" and not value.text.startswith("-"):
+            tokens = _sum(tokens, _tokens(value.text))
     return tokens
+
+
+def _tokens(number: str) -> int:
+    if number.isdecimal():
+        return min(int(number), INT_MAX) if len(number) < 20 else INT_MAX
+    count = float(number)
+    return math.ceil(count) if count < 2.0**63 else INT_MAX
 
 
 def _read_error(endpoint: Endpoint, received: Received, body: bytes) -> ModelFailure:

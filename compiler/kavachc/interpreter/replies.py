@@ -44,7 +44,8 @@ class ModelAnswer:
 class ModelFailure:
     """An HTTP status other than 2xx (0: no answer came), or an answer that says nothing. `message` is the provider's
     own, None where it said nothing; `is_explained`: the message is ours, and says all there is to say. `retry_after` is
-    the header's value as it came. `again` is whether another send is worth it."""
+    the header's value as it came. `again` is whether another send is worth it. `usage` is that of an answer that says
+    nothing."""
 
     status: int
     message: str | None = None
@@ -52,6 +53,7 @@ class ModelFailure:
     retry_after: str = ""
     is_explained: bool = False
     again: Literal["by_status", "always", "never"] = "by_status"
+    usage: Usage = Usage()
 
 
 @dataclass(frozen=True, slots=True)

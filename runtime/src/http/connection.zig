@@ -83,7 +83,7 @@ pub fn open(url: Url, place: []const u8, watch: *const Watch) Opened {
     if (choice == .unusable) return .{ .problem = .unreachable_host };
     const peer = if (choice == .proxy) choice.proxy.url else url;
     const descriptor = switch (connect(peer, watch)) {
-        .problem => |problem| return .{ .problem = problem },
+        .problem => |problem| return .{ .problem = if (choice == .proxy) ofProxy(problem) else problem },
         .descriptor => |descriptor| descriptor,
     };
     const connection = allocate(descriptor, url.is_tls, place, watch) orelse {
@@ -94,6 +94,11 @@ pub fn open(url: Url, place: []const u8, watch: *const Watch) Opened {
     if (problem == .no_problem) return .{ .connection = connection };
     connection.close();
     return .{ .problem = problem };
+}
+
+/// What is wrong with a proxy is not said of the server behind it.
+fn ofProxy(problem: Problem) Problem {
+    return if (problem == .refused or problem == .unknown_host) .unreachable_host else problem;
 }
 
 fn allocate(descriptor: i32, is_tls: bool, place: []const u8, watch: *const Watch) ?*Connection {
@@ -157,7 +162,7 @@ fn writeConnect(out: *Io.Writer, url: Url, login: []const u8) Io.Writer.Error!vo
 /// The header with which a proxy knows us.
 pub fn writeLogin(out: *Io.Writer, login: []const u8) Io.Writer.Error!void {
     if (login.len == 0) return;
-    var plain: [256]u8 = undefined;
+    var plain: [4096]u8 = undefined;
     if (login.len > plain.len) return;
     @memcpy(plain[0..login.len], login);
     const decoded = std.Uri.percentDecodeInPlace(plain[0..login.len]);

@@ -2,7 +2,8 @@
 
 const std = @import("std");
 const root = @import("../http.zig");
-const Url = @import("url.zig").Url;
+const urls = @import("url.zig");
+const Url = urls.Url;
 
 pub const Proxy = struct {
     url: Url,
@@ -69,7 +70,7 @@ fn isExempt(url: Url, list: []const u8) bool {
         if (std.ascii.eqlIgnoreCase(entry, url.host)) return true;
         var name = entry;
         if (std.mem.findScalarLast(u8, entry, ':')) |colon| {
-            if (std.fmt.parseInt(u16, entry[colon + 1 ..], 10) catch null) |port| {
+            if (urls.parsePort(entry[colon + 1 ..])) |port| {
                 if (std.mem.count(u8, entry, ":") == 1 or entry[0] == '[') {
                     if (port != url.port) continue;
                     name = entry[0..colon];

@@ -17,7 +17,17 @@ pub const Watch = struct {
     deadline_ns: i64,
     /// What it is called when the deadline passes.
     lateness: Problem = .timed_out,
+
+    /// Why to give up now.
+    fn ended(watch: *const Watch) Problem {
+        if (now() >= watch.deadline_ns) return watch.lateness;
+        var polled = [_]linux.pollfd{.{ .fd = watch.aborted, .events = linux.POLL.IN, .revents = 0 }};
+        return if (linux.poll(&polled, polled.len, 0) == 1) .aborted else .no_problem;
+    }
 };
+
+/// As much is read of a server that never pauses before it is looked whether it is still wanted.
+const unwatched_bytes_max = 1 << 20;
 
 pub fn now() i64 {
     var time: linux.timespec = undefined;
@@ -33,6 +43,8 @@ pub const Socket = struct {
     writer: Io.Writer,
     /// Why the last read or write failed.
     problem: Problem = .no_problem,
+    /// Read since the last look at `watch`.
+    unwatched_bytes: usize = 0,
 
     pub fn init(descriptor: i32, watch: *const Watch, read_buffer: []u8, write_buffer: []u8) Socket {
         return .{
@@ -61,6 +73,7 @@ pub const Socket = struct {
             switch (linux.errno(count)) {
                 .SUCCESS => {
                     if (count == 0) return error.EndOfStream;
+                    try socket.look(count);
                     out.advance(count);
                     return count;
                 },
@@ -98,6 +111,14 @@ pub const Socket = struct {
                 else => return socket.fail(.dropped, error.WriteFailed),
             }
         }
+    }
+
+    fn look(socket: *Socket, count: usize) error{ReadFailed}!void {
+        socket.unwatched_bytes += count;
+        if (socket.unwatched_bytes <= unwatched_bytes_max) return;
+        socket.unwatched_bytes = 0;
+        const problem = socket.watch.ended();
+        if (problem != .no_problem) return socket.fail(problem, error.ReadFailed);
     }
 
     fn wait(socket: *Socket, events: i16, comptime failure: anytype) @TypeOf(failure)!void {

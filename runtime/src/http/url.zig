@@ -14,11 +14,13 @@ pub const Url = struct {
 
     /// Null where the text is no such URL, or holds a name and a password.
     pub fn parse(text: []const u8) ?Url {
+        if (text.len > length_max) return null;
         const is_tls = startsWith(text, "https://");
         if (!is_tls and !startsWith(text, "http://")) return null;
         const after_scheme = text[if (is_tls) "https://".len else "http://".len..];
         for (after_scheme) |byte| if (byte <= ' ' or byte >= 0x7f) return null;
-        const end = std.mem.findAny(u8, after_scheme, "/?#") orelse after_scheme.len;
+        if (std.mem.findAny(u8, after_scheme, never) != null) return null;
+        const end = std.mem.findScalar(u8, after_scheme, '/') orelse after_scheme.len;
         const authority = after_scheme[0..end];
         var url: Url = .{
             .is_tls = is_tls,
@@ -32,6 +34,8 @@ pub const Url = struct {
         if (authority.len > 0 and authority[0] == '[') {
             const close = std.mem.findScalar(u8, authority, ']') orelse return null;
             url.host = authority[1..close];
+            if (std.mem.findScalar(u8, url.host, '%') != null) return null;
+            _ = std.Io.net.IpAddress.parseIp6(url.host, 0) catch return null;
             const rest = authority[close + 1 ..];
             if (rest.len > 0 and rest[0] != ':') return null;
             if (rest.len > 1) port = rest[1..];
@@ -41,12 +45,22 @@ pub const Url = struct {
         }
         if (url.host.len == 0) return null;
         if (port) |digits| {
-            for (digits) |digit| if (!std.ascii.isDigit(digit)) return null;
-            url.port = std.fmt.parseInt(u16, digits, 10) catch return null;
+            url.port = parsePort(digits) orelse return null;
         }
         return url;
     }
 };
+
+const length_max = 8192;
+/// No URL has these, or we cannot put a path behind them.
+const never = "?#\"<>\\^`{|}";
+
+/// At most five digits, and nothing else.
+pub fn parsePort(digits: []const u8) ?u16 {
+    if (digits.len > 5) return null;
+    for (digits) |digit| if (!std.ascii.isDigit(digit)) return null;
+    return std.fmt.parseInt(u16, digits, 10) catch null;
+}
 
 fn startsWith(text: []const u8, start: []const u8) bool {
     return std.ascii.startsWithIgnoreCase(text, start);
@@ -55,11 +69,11 @@ fn startsWith(text: []const u8, start: []const u8) bool {
 const testing = std.testing;
 
 test "the parts of a URL" {
-    const url = Url.parse("https://api.example.com/v1/messages?x=1").?;
+    const url = Url.parse("https://api.example.com/v1/messages").?;
     try testing.expect(url.is_tls);
     try testing.expectEqualStrings("api.example.com", url.host);
     try testing.expectEqual(@as(u16, 443), url.port);
-    try testing.expectEqualStrings("/v1/messages?x=1", url.path);
+    try testing.expectEqualStrings("/v1/messages", url.path);
 
     const plain = Url.parse("HTTP://127.0.0.1:8080").?;
     try testing.expect(!plain.is_tls);
@@ -73,6 +87,6 @@ test "the parts of a URL" {
 }
 
 test "what is no URL" {
-    const wrong = [_][]const u8{ "", "example.com", "ftp://x", "http://", "http://:80", "http://a:b", "http://a:70000", "http://[::1", "http://[::1]x", "http://u:p@host/", "http://a b/", "http://ä/" };
+    const wrong = [_][]const u8{ "", "example.com", "ftp://x", "http://", "http://:80", "http://a:b", "http://a:70000", "http://[::1", "http://[::1]x", "http://u:p@host/", "http://a b/", "http://ä/", "http://a?b", "http://a/#b", "http://a/{b}", "http://a:000080", "http://a:+8", "http://[::zz]", "http://[fe80::1%lo]", "http://[127.0.0.1]" };
     for (wrong) |text| try testing.expectEqual(@as(?Url, null), Url.parse(text));
 }
