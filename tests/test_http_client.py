@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import threading
@@ -19,6 +20,7 @@ from kavachc.bindings.abi import ExchangeProblem
 from kavachc.bindings.exchange import HttpRequest
 from kavachc.bindings.http_client import HttpClient
 from kavachc.bindings.http_proxy import UnusableProxy, proxy_for
+from kavachc.mock.command import CERTIFICATES, server_context
 from serving import serving
 
 SECOND_NS = 1_000_000_000
@@ -187,3 +189,28 @@ def test_ctrl_c_gets_through_to_a_program_that_waits_for_an_answer(command: list
             finally:
                 running.kill()
     assert (running.returncode, out) == (130, b"") and not err.strip()
+
+
+def test_a_connection_that_is_reset_under_tls(client: HttpClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While it is secured, and while the answer is waited for."""
+    monkeypatch.setenv("SSL_CERT_FILE", str(CERTIFICATES / "ca.pem"))
+
+    def reset(accepted: socket.socket) -> None:
+        accepted.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        accepted.close()
+
+    def serve(listener: socket.socket) -> None:
+        accepted, _ = listener.accept()
+        accepted.recv(10)
+        reset(accepted)
+        accepted, _ = listener.accept()
+        secure = server_context("localhost").wrap_socket(accepted, server_side=True)
+        secure.recv(10)
+        reset(secure)
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        threading.Thread(target=serve, args=(listener,), daemon=True).start()
+        for _ in range(2):
+            receiver = Receiver()
+            client.send(request(f"https://localhost:{listener.getsockname()[1]}"), receiver)
+            assert receiver.result() == (0, ExchangeProblem.DROPPED)

@@ -296,8 +296,7 @@ def problem_of(error: BaseException, phase: str) -> Problem:
     if any(isinstance(each, httpx.ProxyError) for each in chain):
         return Problem.UNREACHABLE
     if phase == "secure":
-        is_tls = any(isinstance(each, ssl.SSLError) and not isinstance(each, ssl.SSLEOFError) for each in chain)
-        return Problem.TLS if is_tls else Problem.DROPPED
+        return Problem.TLS if any(_is_of_tls(each) for each in chain) else Problem.DROPPED
     # httpx knows by itself that an address such as 256.0.0.1 is none.
     if any(isinstance(each, socket.gaierror | UnicodeError | httpx.InvalidURL) for each in chain):
         return Problem.UNKNOWN_HOST
@@ -322,9 +321,15 @@ def _while_talking(chain: list[BaseException]) -> Problem:
             return Problem.DROPPED if is_dropped else Problem.MALFORMED
         if isinstance(each, httpx.DecodingError | httpx.InvalidURL):
             return Problem.MALFORMED
-        if isinstance(each, ssl.SSLError) and not isinstance(each, ssl.SSLEOFError):
+        if _is_of_tls(each):
             return Problem.TLS
     return Problem.DROPPED
+
+
+def _is_of_tls(error: BaseException) -> bool:
+    """Not that a connection ended, nor that ssl waited for it when it did."""
+    ends = ssl.SSLEOFError | ssl.SSLZeroReturnError | ssl.SSLSyscallError | ssl.SSLWantReadError | ssl.SSLWantWriteError
+    return isinstance(error, ssl.SSLError) and not isinstance(error, ends)
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
