@@ -140,6 +140,44 @@ def fits(pattern: ast.Pattern, type_: Small, value: Value) -> bool:
     raise AssertionError(pattern)
 
 
+def reached(pattern: ast.Pattern, type_: Small, value: Value) -> Iterator[ast.Pattern]:
+    """The alternatives in a pattern which fits the value that are the first ones to do so."""
+    match pattern:
+        case ast.OrPattern():
+            first = next(item for item in pattern.alternatives if fits(item, type_, value))
+            yield first
+            yield from reached(first, type_, value)
+        case ast.ConstructorPattern() | ast.TuplePattern() | ast.ArrayPattern() if type_.name == "?":
+            assert isinstance(value, tuple)
+            yield from reached(pattern, type_.parts[0], value[1])
+        case ast.ConstructorPattern():
+            assert isinstance(value, tuple)
+            types, fields = (type_.variants[value[0]], value[1]) if type_.variants else (type_.parts, value)
+            for position, argument in enumerate(pattern.arguments):
+                index = position if argument.name is None else int(argument.name.text[1:])
+                yield from reached(argument.pattern, types[index], fields[index])
+        case ast.TuplePattern() | ast.ArrayPattern():
+            assert isinstance(value, tuple)
+            types = type_.parts if isinstance(pattern, ast.TuplePattern) else type_.parts * len(pattern.elements)
+            for element, part, inside in zip(pattern.elements, types, value, strict=False):
+                yield from reached(element, part, inside)
+
+
+def inner_alternatives(pattern: ast.Pattern) -> Iterator[ast.Pattern]:
+    """The alternatives in a pattern, in source order."""
+    match pattern:
+        case ast.OrPattern():
+            for item in pattern.alternatives:
+                yield item
+                yield from inner_alternatives(item)
+        case ast.ConstructorPattern():
+            for argument in pattern.arguments:
+                yield from inner_alternatives(argument.pattern)
+        case ast.TuplePattern() | ast.ArrayPattern():
+            for element in pattern.elements:
+                yield from inner_alternatives(element)
+
+
 def _fields_fit(pattern: ast.ConstructorPattern, types: tuple[Small, ...], fields: tuple[Value, ...]) -> bool:
     for position, argument in enumerate(pattern.arguments):
         index = position if argument.name is None else int(argument.name.text[1:])

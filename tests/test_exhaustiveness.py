@@ -12,7 +12,20 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from kavachc.semantics import exhaustiveness
 from kavachc.syntax import ast
-from pattern_oracle import BOOL, INT, INT_LITERALS, INT_MAX, STRING, STRING_LITERALS, Small, fits, read_patterns, values
+from pattern_oracle import (
+    BOOL,
+    INT,
+    INT_LITERALS,
+    INT_MAX,
+    STRING,
+    STRING_LITERALS,
+    Small,
+    fits,
+    inner_alternatives,
+    reached,
+    read_patterns,
+    values,
+)
 
 EXAMPLES = 300
 VALUES_MAX = 200
@@ -178,14 +191,22 @@ def found(type_: Small, arms: Sequence[Arm]) -> tuple[set[object], Outcome]:
     rest: set[object] = set(values(type_))
     outcome = Outcome()
     for number, arm in enumerate(arms):
-        left = set(rest)
+        left, before = set(rest), set(rest)
         idle: list[tuple[int, str]] = []
         for text in arm.alternatives:
             taken = {value for value in left if fits(patterns[text], type_, value)}
             if not taken:
                 idle.append((number, text))
+            else:
+                used = {id(item) for value in taken for item in reached(patterns[text], type_, value)}
+                end = 0
+                for item in inner_alternatives(patterns[text]):
+                    # What stands inside an idle one is not said again.
+                    if id(item) not in used and item.span.start >= end:
+                        idle.append((number, item.span.text))
+                        end = item.span.end
             left -= taken
-        if len(idle) == len(arm.alternatives):
+        if left == before:
             outcome.idle_arms.append(number)
         else:
             outcome.idle_alternatives.extend(idle)
@@ -247,7 +268,7 @@ FAULTS: dict[str, tuple[str, Callable[..., object]]] = {
         "_split",
         lambda intervals: [exhaustiveness.Interval(item.low, item.high) for item in intervals],
     ),
-    "alternatives are one": ("_alternatives", lambda pattern: [pattern]),
+    "alternatives inside are not looked at": ("_idle_inside", lambda *_: []),
     "a message says `none` for a value": ("_named", lambda case: case.replace(exhaustiveness.NAME, "none")),
 }
 

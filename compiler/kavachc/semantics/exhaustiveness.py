@@ -7,7 +7,8 @@ each value looked at, taken apart column by column. Guarded arms prove nothing, 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from itertools import count
 from typing import TypeAlias
 
@@ -80,7 +81,7 @@ def _named(case: str) -> str:
 
 def unreachable(subject: Type, arms: Sequence[typed.MatchArm]) -> Iterator[tuple[typed.MatchArm, typed.Pattern | None]]:
     """Arms that nothing reaches, and alternatives `A | B` that add nothing to a reachable arm."""
-    columns = _Columns()
+    columns, inner_columns = _Columns(), _Columns()
     rows: list[Row] = []
     for arm in arms:
         alternatives = _alternatives(arm.pattern)
@@ -88,17 +89,69 @@ def unreachable(subject: Type, arms: Sequence[typed.MatchArm]) -> Iterator[tuple
         idle: list[typed.Pattern] = []
         for alternative in alternatives:
             shapes = [(shape,) for shape in _shapes(alternative)]
-            useful = any(columns.is_useful([*rows, *own], row, (subject,)) for row in shapes)
+            earlier = [*rows, *own]
             own.extend(shapes)
-            if not useful:
+            if not any(columns.is_useful(earlier, row, (subject,)) for row in shapes):
                 idle.append(alternative)
-        if len(idle) == len(alternatives):
+            else:
+                # A program need not be refused because this is too much to find out.
+                with suppress(TooIntricate):
+                    idle.extend(_idle_inside(inner_columns, subject, earlier, alternative))
+        if all(alternative in idle for alternative in alternatives):
             yield arm, None
         else:
             for alternative in idle:
                 yield arm, alternative
         if arm.guard is None:
             rows.extend(own)
+
+
+def _idle_inside(
+    columns: _Columns, subject: Type, rows: Sequence[Row], pattern: typed.Pattern
+) -> Iterator[typed.Pattern]:
+    """The alternatives inside the pattern that add nothing, but not those inside others that add nothing."""
+    end = 0
+    for alternative, before, alone in _inner_alternatives(pattern):
+        if alternative.span.start < end:
+            continue
+        earlier = [*rows, *((shape,) for item in before for shape in _shapes(item))]
+        if not any(columns.is_useful(earlier, (shape,), (subject,)) for shape in _shapes(alone)):
+            end = alternative.span.end
+            yield alternative
+
+
+_Choice: TypeAlias = tuple[typed.Pattern, Sequence[typed.Pattern], typed.Pattern]
+
+
+def _inner_alternatives(pattern: typed.Pattern) -> Iterator[_Choice]:
+    """Each alternative of an `A | B` in the pattern, in source order; the pattern with those before it, if there are
+    any, in the place of `A | B`; and the pattern with it alone there."""
+    match pattern:
+        case typed.OrPattern():
+            for number, alternative in enumerate(pattern.alternatives):
+                before: Sequence[typed.Pattern] = pattern.alternatives[:number]
+                yield alternative, before, alternative
+                for inner, inner_before, alone in _inner_alternatives(alternative):
+                    yield inner, [*before, *inner_before], alone
+        case typed.PresentPattern() | typed.ErrorPattern():
+            for inner, before, alone in _inner_alternatives(pattern.inner):
+                yield inner, [replace(pattern, inner=item) for item in before], replace(pattern, inner=alone)
+        case typed.VariantPattern() | typed.RecordPattern():
+            for number, (index, field) in enumerate(pattern.fields):
+                done, rest = pattern.fields[:number], pattern.fields[number + 1 :]
+                for inner, before, alone in _inner_alternatives(field):
+                    made = [replace(pattern, fields=(*done, (index, item), *rest)) for item in (*before, alone)]
+                    yield inner, made[:-1], made[-1]
+        case typed.TuplePattern() | typed.ArrayPattern():
+            for number, element in enumerate(pattern.elements):
+                done_elements, rest_elements = pattern.elements[:number], pattern.elements[number + 1 :]
+                for inner, before, alone in _inner_alternatives(element):
+                    made_elements = [
+                        replace(pattern, elements=(*done_elements, item, *rest_elements)) for item in (*before, alone)
+                    ]
+                    yield inner, made_elements[:-1], made_elements[-1]
+        case _:
+            pass
 
 
 def _alternatives(pattern: typed.Pattern) -> list[typed.Pattern]:
