@@ -1,12 +1,12 @@
 //! What Zig calls when one of its own checks fails. std's version would bring its formatting along, half as large again as
 //! a small program's whole runtime; the kind of mistake is enough to say.
 
-extern fn kv_internal_error(message: [*]const u8, length: usize) callconv(.c) noreturn;
+extern fn kavach_internal_error(message: [*]const u8, length: usize) callconv(.c) noreturn;
 
 /// By its symbol, since the native host's HTTP is compiled apart and fails in the same way.
 fn internalError(message: []const u8) noreturn {
     @branchHint(.cold);
-    kv_internal_error(message.ptr, message.len);
+    kavach_internal_error(message.ptr, message.len);
 }
 
 pub fn call(message: []const u8, _: ?usize) noreturn {

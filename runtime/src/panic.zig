@@ -37,7 +37,8 @@ pub fn internalError(message: []const u8) noreturn {
     host.exit(status_panic);
 }
 
-export fn kv_internal_error(message: [*]const u8, length: usize) callconv(.c) noreturn {
+/// Between the objects of the runtime, so no part of its ABI.
+export fn kavach_internal_error(message: [*]const u8, length: usize) callconv(.c) noreturn {
     internalError(message[0..length]);
 }
 
