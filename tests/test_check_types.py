@@ -284,3 +284,21 @@ def test_a_parameter_cannot_change() -> None:
 
 def test_ints_are_ints_where_nothing_else_is_wanted() -> None:
     assert value_of("1 + 2", "Int").type is INT
+
+
+@pytest.mark.parametrize("expression", ["if true { ONE } else { OTHER }", "match 1 { 1 => ONE, _ => OTHER }"])
+@pytest.mark.parametrize(
+    ("settled", "open_"), [("[2.5]", "[]"), ("[2.5]", "[1]"), ("[[1]]", "[[]]"), ('["a": 1]', "[:]")]
+)
+def test_the_order_of_branches_does_not_matter(expression: str, settled: str, open_: str) -> None:
+    left = expression.replace("ONE", "{ const _x: Int = (fail Wrong())\n[] }").replace("OTHER", settled)
+    for one, other in ((settled, open_), (open_, settled)):
+        whole = expression.replace("ONE", one).replace("OTHER", other)
+        assert not errors_of(f"fn f() {{ const x = {whole}\nprint(x) }}")
+    if settled.startswith("[") and ":" not in settled:
+        assert not errors_of(f"type Wrong {{ }}\nfn f() ! Wrong {{ const x = {left}\nprint(x) }}")
+
+
+@pytest.mark.parametrize("expression", ["if true { [] } else { [] }", "match 1 { 1 => none, _ => none }", "[[], []]"])
+def test_branches_that_all_say_nothing_are_an_error(expression: str) -> None:
+    assert errors_of(f"fn f() {{ const x = {expression}\nprint(x) }}")

@@ -1,6 +1,7 @@
 """Generated programs on the engines, which must agree on everything and leave no memory behind.
 
-`KAVACH_PROGRAMS=5000` runs so many, chosen anew each time; otherwise a fixed few are run.
+`KAVACH_PROGRAMS=5000` runs so many, chosen anew each time; otherwise a fixed few are run: `FIXED`, since each is compiled
+for five engines or six, and fifty took more than five minutes on a machine that others use too.
 """
 
 from __future__ import annotations
@@ -13,13 +14,13 @@ import pytest
 from generated_programs import Generated, programs
 from hypothesis import HealthCheck, Phase, given, settings
 from kavachc.conform import Expectation, compare_result
-from kavachc.diagnostics.diagnostic import CompileErrors
 from kavachc.driver import Compilation
 from kavachc.engines import ENGINES, run_engine, skip_reason
 from kavachc.options import RunOptions
 from kavachc.passes.uses import Uses
 
 WANTED = int(os.environ.get("KAVACH_PROGRAMS", "0"))
+FIXED = 20
 TIME_LIMIT_S = 60.0
 ALWAYS = ("interp", "interp --host native", "run -O0", "run -O2", "x86_64 -O2")
 # Under an emulator, so less often.
@@ -33,12 +34,7 @@ def differences(generated: Generated, engines: Sequence[str]) -> str:
     model.write_text(generated.model, encoding="utf-8")
     options = RunOptions(dry_run=generated.dry_run, virtual_time=True, test_model=str(model))
     compilation = Compilation(str(file))
-    try:
-        _ = compilation.program
-    except CompileErrors as errors:
-        # After a statement that leaves, the checker does not look for the type of `[]` and `none` in other branches.
-        assert {item.code for item in errors.diagnostics if item.severity == "error"} <= {"K0306", "K0340"}
-        return ""
+    _ = compilation.program
     expected: Expectation | None = None
     found: list[str] = []
     for engine in ENGINES:
@@ -78,7 +74,7 @@ def check_all(count: int, is_fixed: bool, phases: Sequence[Phase], engines: Call
 def test_the_engines_agree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     phases = (Phase.generate, Phase.shrink)
-    check_all(WANTED or 50, WANTED == 0, phases, lambda length: ALWAYS if length % 8 else ALWAYS + SOMETIMES)
+    check_all(WANTED or FIXED, WANTED == 0, phases, lambda length: ALWAYS if length % 8 else ALWAYS + SOMETIMES)
 
 
 def test_a_planted_fault_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -264,6 +264,13 @@ def unknown(span: Span) -> typed.Expr:
     return typed.NothingValue(span, UNKNOWN)
 
 
+def branch_value(body: Body, node: ast.Expression, wanted: Type | None) -> typed.Expr:
+    """The value of a branch, as a `wanted` where that is known, or dropped."""
+    if wanted is DROPPED:
+        return drop(body.expression(node, DROPPED))
+    return body.expression(node) if wanted is None else body.value(node, wanted)
+
+
 def drop(value: typed.Expr) -> typed.Expr:
     """The value evaluated and dropped, as an expression that gives nothing."""
     if value.type in (NOTHING, NEVER, UNKNOWN):

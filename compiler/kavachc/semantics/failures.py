@@ -12,6 +12,7 @@ from kavachc.semantics.calls import check_call, record_call
 from kavachc.semantics.checked_call import Checked, no_call
 from kavachc.semantics.conversions import has_bound, same_type
 from kavachc.semantics.names import function_signature
+from kavachc.semantics.ranks import needs_wanted
 from kavachc.semantics.types import (
     ERROR,
     INFERRED,
@@ -95,8 +96,8 @@ def check_catch(body: Body, node: ast.Catch, wanted: Type | None) -> typed.Expr:
         binder = body.declare(node.binder, call.error or UNKNOWN, False, "the error that was caught")
     type_, wraps = call.call.type, False
     if wanted is DROPPED:
+        handler = drop(body.expression(node.handler, type_ if needs_wanted(body, node.handler) else DROPPED))
         type_ = NOTHING
-        handler = drop(body.expression(node.handler, DROPPED))
     elif type_ is UNKNOWN or type_ is NEVER:
         handler = body.expression(node.handler, UNKNOWN if type_ is UNKNOWN and wanted is None else wanted)
     else:

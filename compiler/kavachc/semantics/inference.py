@@ -15,7 +15,8 @@ from kavachc.diagnostics.diagnostic import Label
 from kavachc.semantics import typed_ast as typed
 from kavachc.semantics.body import DROPPED, Body
 from kavachc.semantics.conversions import BOUNDS, bound_help, is_partly_unknown
-from kavachc.semantics.literals import bare_number, present
+from kavachc.semantics.literals import present
+from kavachc.semantics.ranks import NUMBER, OPEN, SETTLED, rank
 from kavachc.semantics.type_names import report_type_arguments
 from kavachc.semantics.types import (
     INFERRED,
@@ -23,7 +24,6 @@ from kavachc.semantics.types import (
     UNKNOWN,
     FunctionType,
     OptionalType,
-    SumType,
     Type,
     TypeVariable,
     error_or_none,
@@ -35,9 +35,6 @@ from kavachc.semantics.types import (
 from kavachc.semantics.wording import single_spaced
 from kavachc.source import Span
 from kavachc.syntax import ast
-
-# How much an argument says of its own type.
-SETTLED, NUMBER, OPEN = range(3)
 
 
 @dataclass(slots=True)
@@ -180,12 +177,12 @@ def infer_values(
         # Only a whole value is converted to what is wanted, so the parts of its type are as wanted.
         inference.match_wanted(wanted)
     checked: dict[int, typed.Expr] = {}
-    ranks = [_rank(body, node) for _, node in placed]
-    for rank in (SETTLED, NUMBER, OPEN):
-        if rank == NUMBER:
+    ranks = [rank(body, node) for _, node in placed]
+    for current in (SETTLED, NUMBER, OPEN):
+        if current == NUMBER:
             inference.match_wanted(wanted)
         for position, (index, node) in enumerate(placed):
-            if ranks[position] == rank:
+            if ranks[position] == current:
                 checked[position] = _infer_value(body, inference, node, slots[index])
     if any(is_partly_unknown(item) for item in (*slots, inference.result)):
         # What was wrong there may be what would have told.
@@ -223,31 +220,3 @@ def _wanted_of_function(body: Body, inference: Inference, node: ast.Expression, 
         return FunctionType(parameters, result, INFERRED)
     named = body.world.functions.get(node.text)
     return FunctionType(parameters, result, None if named is None or named.error is None else UNKNOWN)
-
-
-def _rank(body: Body, node: ast.Expression) -> int:
-    """How much `node` says of its own type."""
-    if bare_number(node) is not None:
-        return NUMBER
-    if isinstance(node, ast.ArrayLiteral):
-        return min((_rank(body, item) for item in node.elements), default=OPEN)
-    if isinstance(node, ast.MapLiteral):
-        parts_ = [part for entry in node.entries for part in (entry.key, entry.value)]
-        return max((_rank(body, part) for part in parts_), default=OPEN)
-    if isinstance(node, ast.TupleLiteral):
-        return max(_rank(body, item) for item in node.elements)
-    if isinstance(node, ast.NoneLiteral):
-        return OPEN
-    if isinstance(node, ast.Closure):
-        return SETTLED if all(item.type is not None for item in node.parameters) else OPEN
-    if isinstance(node, ast.Name) and body.scope.find(node.text) is None:
-        named = body.world.functions.get(node.text)
-        return OPEN if named is not None and named.type_parameters else SETTLED
-    if isinstance(node, ast.FieldAccess) and isinstance(node.target, ast.Name) and not node.type_arguments:
-        found = body.world.types.get(node.target.text)
-        return OPEN if isinstance(found, SumType) and found.parameters else SETTLED
-    if isinstance(node, ast.Call) and isinstance(node.callee, ast.Name) and not node.arguments:
-        function = body.world.functions.get(node.callee.text)
-        generic = function is not None and function.type_parameters and not node.type_arguments
-        return OPEN if generic else SETTLED
-    return SETTLED

@@ -8,21 +8,13 @@ from collections.abc import Sequence
 from kavachc.diagnostics import codes
 from kavachc.semantics import typed_ast as typed
 from kavachc.semantics.body import DROPPED, Body
+from kavachc.semantics.ranks import bare_number, by_rank
 from kavachc.semantics.types import BOOL, DURATION, FLOAT, INT, NEVER, UNKNOWN, ArrayType, OptionalType, TupleType, Type
 from kavachc.source import Span
 from kavachc.syntax import ast
 
 INT_MIN = -(2**63)
 INT_MAX = 2**63 - 1
-
-
-def bare_number(node: ast.Expression) -> tuple[int, bool] | None:
-    """(value without sign, is negative) of an Int literal, perhaps negated (more than once); None for others."""
-    negative = False
-    while isinstance(node, ast.Unary) and node.operator == "-":
-        negative = not negative
-        node = node.operand
-    return (node.value, negative) if isinstance(node, ast.IntLiteral) else None
 
 
 def present(wanted: Type | None) -> Type | None:
@@ -81,10 +73,8 @@ def check_duration(body: Body, node: ast.DurationLiteral, wanted: Type | None) -
 
 
 def check_array(body: Body, node: ast.ArrayLiteral, wanted: Type | None) -> typed.Expr:
-    """`[a, b]`: every element has the wanted type, or that of the first that gives a value.
-
-    Bare numbers are looked at last, so that `[1, x]` is an array of Floats when `x` is one.
-    """
+    """`[a, b]`: every element has the wanted type, or that of the first that says its own, so that `[1, x]` is an
+    array of Floats when `x` is one, and `[[], xs]` one of what `xs` is."""
     wanted = present(wanted)
     known = wanted.element if isinstance(wanted, ArrayType) else UNKNOWN if wanted is UNKNOWN else None
     if known is None and not node.elements:
@@ -98,16 +88,14 @@ def check_array(body: Body, node: ast.ArrayLiteral, wanted: Type | None) -> type
 def check_alike(
     body: Body, nodes: Sequence[ast.Expression], element: Type | None
 ) -> tuple[list[typed.Expr], Type | None]:
-    """The values of `nodes`, all of one type: `element`, or that of the first that gives a value. None: none does."""
-    bare = [index for index, item in enumerate(nodes) if bare_number(item) is not None]
-    known = set(bare)
+    """The values of `nodes`, all of one type: `element`, or that of the first that says its own. None: none does."""
     checked: dict[int, typed.Expr] = {}
-    for index in [*(index for index in range(len(nodes)) if index not in known), *bare]:
+    for index in by_rank(body, nodes) if element is None else range(len(nodes)):
         item = nodes[index]
         if element is None:
             checked[index] = body.expression(item)
             element = None if checked[index].type is NEVER else checked[index].type
-            if 0 in known and element not in (None, INT, FLOAT):
+            if bare_number(nodes[0]) is not None and element not in (None, INT, FLOAT):
                 # Of `[1, "a"]` it is the text that is wrong.
                 element = INT
                 checked[index] = body.convert(checked[index], element)

@@ -4,34 +4,34 @@ from __future__ import annotations
 
 from kavachc.diagnostics import codes
 from kavachc.semantics import typed_ast as typed
-from kavachc.semantics.body import DROPPED, Body, drop
+from kavachc.semantics.body import DROPPED, Body, branch_value
 from kavachc.semantics.exhaustiveness import TooIntricate, missing_cases, unreachable
 from kavachc.semantics.patterns import check_pattern
+from kavachc.semantics.ranks import by_rank
 from kavachc.semantics.types import BOOL, NEVER, NOTHING, UNKNOWN, Type
 from kavachc.semantics.wording import listed, quoted, single_spaced
 from kavachc.syntax import ast
 
 
 def check_match(body: Body, node: ast.Match, wanted: Type | None) -> typed.Expr:
-    """A `match` as a value: every arm gives the wanted type, or that of the first arm that gives a value."""
+    """A `match` as a value: every arm gives the wanted type, or that of the first arm that says its own."""
     subject = body.operand(node.subject)
-    arms: list[typed.MatchArm] = []
+    checked: dict[int, typed.MatchArm] = {}
     patterns_are_right = True
-    for arm in node.arms:
+    bodies = [arm.body for arm in node.arms]
+    for index in by_rank(body, bodies) if wanted is None else range(len(bodies)):
+        arm = node.arms[index]
         body.scope.enter()
         pattern_errors = body.reported
         pattern = check_pattern(body, arm.pattern, subject.type)
         patterns_are_right = patterns_are_right and body.reported == pattern_errors
         guard = None if arm.guard is None else body.value(arm.guard, BOOL)
+        result = branch_value(body, arm.body, wanted)
         if wanted is None:
-            result = body.expression(arm.body)
             wanted = None if result.type is NEVER else result.type
-        elif wanted is DROPPED:
-            result = drop(body.expression(arm.body, DROPPED))
-        else:
-            result = body.value(arm.body, wanted)
-        arms.append(typed.MatchArm(arm.span, pattern, guard, result))
+        checked[index] = typed.MatchArm(arm.span, pattern, guard, result)
         body.scope.leave()
+    arms = [checked[index] for index in range(len(bodies))]
     if subject.type is not UNKNOWN and patterns_are_right:
         _check_coverage(body, node, subject.type, arms)
     giving = any(arm.body.type is not NEVER for arm in arms)

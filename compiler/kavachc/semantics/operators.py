@@ -9,7 +9,8 @@ from kavachc.semantics import typed_ast as typed
 from kavachc.semantics.body import Body, unknown
 from kavachc.semantics.conversions import bound_help, convertible, same_type, why_not_comparable, why_not_ordered
 from kavachc.semantics.habits import help_for_joining
-from kavachc.semantics.literals import bare_number, number_value, present
+from kavachc.semantics.literals import number_value, present
+from kavachc.semantics.ranks import bare_number
 from kavachc.semantics.types import (
     BOOL,
     DURATION,

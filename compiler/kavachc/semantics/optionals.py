@@ -5,8 +5,9 @@ from __future__ import annotations
 from kavachc.diagnostics import codes
 from kavachc.semantics import typed_ast as typed
 from kavachc.semantics.binders import check_binder
-from kavachc.semantics.body import DROPPED, Body, drop
+from kavachc.semantics.body import DROPPED, Body, branch_value, drop
 from kavachc.semantics.conversions import same_type
+from kavachc.semantics.ranks import rank
 from kavachc.semantics.statements import check_block
 from kavachc.semantics.types import ERROR, NEVER, NOTHING, UNKNOWN, CapabilityType, OptionalType, Type
 from kavachc.syntax import ast
@@ -15,9 +16,13 @@ from kavachc.syntax import ast
 def check_coalesce(body: Body, node: ast.Coalesce, wanted: Type | None) -> typed.Expr:
     """`x ?? other`: what `x` holds; otherwise `other`, which may be absent itself, or leave."""
     hint = None if wanted is None or wanted is DROPPED or _is_converted_to(wanted) else wanted
+    first: typed.Expr | None = None
+    if hint is None and rank(body, node.value) > rank(body, node.otherwise):
+        first = body.expression(node.otherwise)
+        hint = None if first.type is NEVER else first.type
     value = body.operand(node.value, hint if hint is None or isinstance(hint, OptionalType) else OptionalType(hint))
     element = _element(body, value, "`??`")
-    other = body.expression(node.otherwise, hint if isinstance(hint, OptionalType) else element)
+    other = first or body.expression(node.otherwise, hint if isinstance(hint, OptionalType) else element)
     result = element
     if other.type is not NEVER and not same_type(other.type, element):
         if same_type(other.type, OptionalType(element)):
@@ -43,6 +48,10 @@ def check_if_const(body: Body, node: ast.IfConst, wanted: Type | None) -> typed.
     """`if const x = optional { … } else { … }`: `x` is known in the first block only."""
     value = body.operand(node.value)
     element = _element(body, value, "`if const`")
+    first: typed.Expr | None = None
+    if wanted is None and node.otherwise is not None and rank(body, node.then) > rank(body, node.otherwise):
+        first = body.expression(node.otherwise)
+        wanted = None if first.type is NEVER else first.type
     body.scope.enter()
     binder = check_binder(body, node.binder, element, False)
     wants_none = node.otherwise is None or wanted is DROPPED
@@ -59,7 +68,7 @@ def check_if_const(body: Body, node: ast.IfConst, wanted: Type | None) -> typed.
             body.convert(then, wanted)
         if wanted is None and then.type is not NEVER:
             wanted = then.type
-        otherwise = body.expression(node.otherwise) if wanted is None else body.value(node.otherwise, wanted)
+        otherwise = first or branch_value(body, node.otherwise, wanted)
         giving = [item.type for item in (then, otherwise) if item.type is not NEVER]
         result = (wanted or giving[0]) if giving else NEVER
     present = typed.PresentPattern(node.binder.span, binder)

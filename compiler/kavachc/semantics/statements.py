@@ -13,6 +13,7 @@ from kavachc.semantics.body import DROPPED, Body, Loop, unknown
 from kavachc.semantics.maps import entries_of
 from kavachc.semantics.names import is_known
 from kavachc.semantics.operators import arithmetic_result
+from kavachc.semantics.ranks import needs_wanted
 from kavachc.semantics.rules import note_use
 from kavachc.semantics.types import (
     BOOL,
@@ -43,8 +44,7 @@ def check_block(body: Body, node: ast.Block, wanted: Type | None) -> typed.Block
     for position, statement in enumerate(node.statements):
         last = position == len(node.statements) - 1
         if last and isinstance(statement, ast.ExpressionStatement):
-            # What stands after something that never ends gives the block no value, so it need not fit.
-            result = _last_expression(body, statement.expression, wanted if ends else DROPPED)
+            result = _last_expression(body, statement.expression, wanted, ends)
             ends = ends and result.type is not NEVER
         else:
             checked, checked_ends = check_statement(body, statement)
@@ -83,7 +83,11 @@ def _ends_in_reported(block: typed.Block) -> bool:
     return isinstance(last, typed.ExpressionStatement) and last.expression.type is UNKNOWN
 
 
-def _last_expression(body: Body, node: ast.Expression, wanted: Type | None) -> typed.Expr:
+def _last_expression(body: Body, node: ast.Expression, wanted: Type | None, is_reached: bool) -> typed.Expr:
+    """What stands after something that never ends gives the block no value, so it need not fit; a `[]` there still
+    needs a type."""
+    if not is_reached:
+        return body.expression(node, wanted if needs_wanted(body, node) else DROPPED)
     if wanted is None or wanted is DROPPED:
         return body.expression(node, wanted)
     return body.value(node, wanted)
