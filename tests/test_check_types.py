@@ -54,7 +54,7 @@ def test_a_negated_literal_is_a_literal() -> None:
         ('print([1]["a"])', "expected `Int`, but this is `String`"),
         ("const x: Int = print(1)", "expected `Int`, but this gives nothing"),
         ("const x: Int = if true { 1 }", "`if` without `else` gives nothing, and an `Int` is expected"),
-        ('const x = if true { 1 } else { "a" }', "expected `Int`, but this is `String`"),
+        ('const x = if true { 1 } else { "a" }', "expected `String`, but this is `Int`"),
         ("const x = return", "this never gives a value: it leaves before it could"),
         ("print(return)", "this never gives a value: it leaves before it could"),
         ("const r = 0..3", "a range stands only in `for` and in patterns"),

@@ -1,7 +1,7 @@
 """Generated programs on the engines, which must agree on everything and leave no memory behind.
 
-`KAVACH_PROGRAMS=5000` runs so many, chosen anew each time; otherwise a fixed few are run: `FIXED`, since each is compiled
-for five engines or six, and fifty took more than five minutes on a machine that others use too.
+`KAVACH_PROGRAMS=5000` runs so many, chosen anew each time; otherwise `FIXED` are run: each is compiled for five engines
+or six, and fifty took more than five minutes on a machine that others use too.
 """
 
 from __future__ import annotations
