@@ -118,7 +118,7 @@ fn compose(sending: *Sending) std.mem.Allocator.Error!abi.Exchange {
         .header_count = @intCast(headers.len),
         .body = .init(body.items),
         .connect_limit_ns = provider.connect_limit_ns,
-        .limit_ns = sending.call.model.timeout_ns,
+        .limit_ns = sending.call.model.timeout_ns +| provider.limit_margin_ns,
         .body_bytes_max = provider.body_bytes_max,
     };
 }

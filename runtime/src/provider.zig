@@ -12,6 +12,8 @@ const List = std.ArrayList(u8);
 
 pub const body_bytes_max = 16 << 20;
 pub const connect_limit_ns = 10 * std.time.ns_per_s;
+/// The ask's own timer comes first, and says what is to be said; this is for a request that nobody waits for any more.
+pub const limit_margin_ns = 5 * std.time.ns_per_s;
 
 /// Characters of an answer that is no JSON which are shown.
 const shown_characters_max = 80;

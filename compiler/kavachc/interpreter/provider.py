@@ -19,6 +19,8 @@ from kavachc.semantics.typed_ast import ModelSettings
 
 BODY_BYTES_MAX = 16 << 20
 CONNECT_LIMIT_NS = 10_000_000_000
+# The ask's own timer comes first, and says what is to be said; this is for a request that nobody waits for any more.
+LIMIT_MARGIN_NS = 5_000_000_000
 # Of an answer that is no JSON.
 SHOWN_CHARACTERS_MAX = 80
 SECRET_LENGTH_MIN = 12
@@ -133,7 +135,7 @@ def request(endpoint: Endpoint, schema: Schema, prompt: str) -> HttpRequest:
         _headers(provider, endpoint.key),
         _body(endpoint.model, schema, prompt).encode(),
         CONNECT_LIMIT_NS,
-        endpoint.model.timeout_ns,
+        endpoint.model.timeout_ns + LIMIT_MARGIN_NS,
     )
 
 
