@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_state_machine_as_test
 from kavachc.bindings.descriptors import Agent
 from kavachc.interpreter.model_gate import Ending, Gate
+from kavachc.interpreter.provider import root_of
 from native_program import SECOND
 from test_hosts_agree import FIT, Scenario, assert_agree, run_model, run_native
 
@@ -127,6 +128,14 @@ def test_a_capacity_that_drops_and_rises_again(monkeypatch: pytest.MonkeyPatch) 
     later = CountingGate.endings[CountingGate.endings.index("answered") :]
     # The 43 that the drop itself turns away could not be known before.
     assert later.count("turned_away") - 43 <= len(later) / 10
+
+
+@pytest.mark.parametrize(
+    "written", ["https://a.example", "https://a.example/", "https://a.example/v1", "https://a.example/v1/"]
+)
+def test_a_base_url_may_be_written_in_several_ways(written: str) -> None:
+    assert root_of(written) == "https://a.example"
+    assert root_of(written.replace("a.example", "a.example/v2")) == "https://a.example/v2"
 
 
 DATES = st.one_of(

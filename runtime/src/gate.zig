@@ -3,6 +3,7 @@
 const std = @import("std");
 const abi = @import("abi.zig");
 const allocator = @import("allocator.zig").runtime;
+const provider = @import("provider.zig");
 const assert = std.debug.assert;
 
 const under_way_max = 256;
@@ -155,7 +156,8 @@ pub const Gates = struct {
 };
 
 fn isSameEndpoint(left: *const abi.Model, right: *const abi.Model) bool {
-    return left.provider == right.provider and std.mem.eql(u8, left.base_url.slice(), right.base_url.slice());
+    if (left.provider != right.provider) return false;
+    return std.mem.eql(u8, provider.rootOf(left.base_url.slice()), provider.rootOf(right.base_url.slice()));
 }
 
 const testing = std.testing;
@@ -197,4 +199,16 @@ test "never below one, and a queue keeps its order" {
     try testing.expectEqual(.taken, places[2].state);
     gate.leave(&places[2]);
     try testing.expectEqual(@as(u64, 0), gate.under_way);
+}
+
+test "a base URL may be written in several ways" {
+    var models: [3]abi.Model = undefined;
+    for (&models, [_][]const u8{ "https://a.example", "https://a.example/v1/", "https://b.example" }) |*model, url| {
+        model.provider = .anthropic;
+        model.base_url = .init(url);
+    }
+    try testing.expect(isSameEndpoint(&models[0], &models[1]));
+    try testing.expect(!isSameEndpoint(&models[0], &models[2]));
+    models[1].provider = .openai;
+    try testing.expect(!isSameEndpoint(&models[0], &models[1]));
 }

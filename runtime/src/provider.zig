@@ -60,13 +60,17 @@ pub fn isKey(key: []const u8) bool {
 // ---- The request
 
 pub fn appendUrl(list: *List, allocator: Allocator, call: Call) Allocator.Error!void {
-    const base = std.mem.trimEnd(u8, call.base_url, "/");
-    try list.appendSlice(allocator, base);
-    if (!std.mem.endsWith(u8, base, "/v1")) try list.appendSlice(allocator, "/v1");
+    try list.appendSlice(allocator, rootOf(call.base_url));
     try list.appendSlice(allocator, switch (call.model.provider) {
-        .anthropic => "/messages",
-        .openai => "/chat/completions",
+        .anthropic => "/v1/messages",
+        .openai => "/v1/chat/completions",
     });
+}
+
+/// The base URL without what may stand at its end or not.
+pub fn rootOf(base_url: []const u8) []const u8 {
+    const base = std.mem.trimEnd(u8, base_url, "/");
+    return if (std.mem.endsWith(u8, base, "/v1")) base[0 .. base.len - "/v1".len] else base;
 }
 
 /// In the arena.

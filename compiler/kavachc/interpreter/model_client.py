@@ -28,7 +28,7 @@ from kavachc.interpreter.model_retry import (
 )
 from kavachc.interpreter.model_scheduler import Interrupted, Scheduler, Task
 from kavachc.interpreter.output import Output
-from kavachc.interpreter.provider import Endpoint, endpoint_of, failure_text
+from kavachc.interpreter.provider import Endpoint, endpoint_of, failure_text, root_of
 from kavachc.interpreter.replies import Carrier, Dropped, ModelAnswer, ModelFailure, ModelReply, Usage
 from kavachc.interpreter.show import quote, show_duration, show_inside
 from kavachc.semantics.schema import Sample, Schema
@@ -72,7 +72,7 @@ class ModelClient:
         self._audit = audit
         self._asks_begun = 0
         self._admission = Admission(ledger, journal)
-        self._gates: dict[tuple[str, str | None], Gate] = {}
+        self._gates: dict[tuple[str, str], Gate] = {}
         self._random: Callable[[], int] = SplitMix64() if scheduler.clock.is_virtual else host_random
 
     def ask(self, agent: Agent | None, wanted: Wanted, prompt: str) -> AskSteps:
@@ -281,7 +281,7 @@ class ModelClient:
                 self._note(ask, "failure", status=0, message=DROPPED_MESSAGE)
 
     def _gate(self, model: ModelSettings) -> Gate:
-        endpoint = (model.provider, model.base_url)
+        endpoint = (model.provider, root_of(model.base_url or ""))
         if endpoint not in self._gates:
             self._gates[endpoint] = Gate(self._scheduler.wake)
         return self._gates[endpoint]

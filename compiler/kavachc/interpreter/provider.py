@@ -37,7 +37,7 @@ ProviderName: TypeAlias = Literal["Anthropic", "OpenAi"]
 KEY_VARIABLES: dict[ProviderName, str] = {"Anthropic": "ANTHROPIC_API_KEY", "OpenAi": "OPENAI_API_KEY"}
 BASE_URL_VARIABLES: dict[ProviderName, str] = {"Anthropic": "ANTHROPIC_BASE_URL", "OpenAi": "OPENAI_BASE_URL"}
 OFFICIAL_URLS: dict[ProviderName, str] = {"Anthropic": "https://api.anthropic.com", "OpenAi": "https://api.openai.com"}
-PATHS: dict[ProviderName, str] = {"Anthropic": "/messages", "OpenAi": "/chat/completions"}
+PATHS: dict[ProviderName, str] = {"Anthropic": "/v1/messages", "OpenAi": "/v1/chat/completions"}
 STOPS: dict[str, Stop] = {
     "refusal": "refusal",
     "max_tokens": "cut_off",
@@ -125,13 +125,16 @@ def _is_address(text: str) -> bool:
 # The request.
 
 
+def root_of(base_url: str) -> str:
+    """The base URL without what may stand at its end or not."""
+    return base_url.rstrip("/").removesuffix("/v1")
+
+
 def request(endpoint: Endpoint, schema: Schema, prompt: str) -> HttpRequest:
     provider = endpoint.model.provider
-    base = endpoint.base_url.rstrip("/")
-    version = "" if base.endswith("/v1") else "/v1"
     return HttpRequest(
         "POST",
-        base + version + PATHS[provider],
+        root_of(endpoint.base_url) + PATHS[provider],
         _headers(provider, endpoint.key),
         _body(endpoint.model, schema, prompt).encode(),
         CONNECT_LIMIT_NS,
