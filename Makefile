@@ -37,7 +37,7 @@ demo: setup
 	@echo; echo "Every engine, with and without optimisation:"; $(BIN)/kavachc conform examples/limit.kav
 
 test: setup
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest --processes auto
 
 lint: setup
 	$(BIN)/ruff check .

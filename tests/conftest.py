@@ -11,6 +11,8 @@ import pytest
 # A shell starts what it runs in the background with Ctrl-C ignored, which the programs under test would inherit.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
+pytest_plugins = ["parallel"]
+
 ROOT = Path(__file__).resolve().parent.parent
 
 
