@@ -13,13 +13,14 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, eq=False)
 class SourceFile:
-    """One `.kav` file: the path as the user named it, and its text.
+    """One `.kav` file: the path as the user named it, and its text. Panics show nothing of the library's own.
 
     Invariant: `text` is valid Unicode without a byte order mark, and line breaks are `\\n`.
     """
 
     path: str
     text: str = field(repr=False)
+    is_library: bool = False
     line_starts: list[int] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:

@@ -48,6 +48,8 @@ suspended:
   ret ptr %frame
 """
 TEXT_SIZE = 24
+# Where the function was called, and what called its caller, in the arguments of a panic; known only when it is read.
+_CALLED_AT = "ptr %called.site, ptr %called.parent"
 
 
 class FunctionEmitter:
@@ -177,8 +179,11 @@ class FunctionEmitter:
         return self.emission.constants.site(function.file, function.title, location)
 
     def place(self, instruction: Instruction) -> str:
-        """Where a panic happens, as two arguments: the site, and who called this function."""
-        return f"ptr {self.site(instruction)}, ptr {'null' if self.function.title is None else self.caller}"
+        """Where a panic happens, as two arguments: the site, and who called this function; that of its call, where the
+        trace does not show this function."""
+        if self.function.title is None and self.caller != ROOT:
+            return _CALLED_AT
+        return f"ptr {self.site(instruction)}, ptr {self.caller}"
 
     def as_caller(self, instruction: Instruction) -> str:
         """The kv_caller for a call: this function at the call's site, or, where the trace shall not know of the call,
@@ -222,6 +227,18 @@ class FunctionEmitter:
             lines.append(line)
         return lines
 
+    def _with_call_read(self, lines: list[str]) -> list[str]:
+        """The lines, where `_CALLED_AT` is read from the function's kv_caller."""
+        read: list[str] = []
+        for line in lines:
+            if _CALLED_AT in line:
+                parent, at, site = (self.fresh("%called") for _ in range(3))
+                read.append(f"  {parent} = load ptr, ptr {self.caller}")
+                read.append(f"  {at} = getelementptr i8, ptr {self.caller}, i64 8\n  {site} = load ptr, ptr {at}")
+                line = line.replace(_CALLED_AT, f"ptr {site}, ptr {parent}")
+            read.append(line)
+        return read
+
     def suspend(self) -> None:
         result = self.assign("call i8 @llvm.coro.suspend(token none, i1 false)")
         resumed = self.fresh("resumed")
@@ -244,8 +261,10 @@ class FunctionEmitter:
         debug = "" if self.emission.debug is None else self.emission.debug.function(self.function)
         parts = [f"define internal {self._signature()} {'presplitcoroutine #0' if waits else '#0'}{debug} {{"]
         parts.extend(self._entry())
-        parts.extend(self.lines)
-        parts.extend(self._cold_lines if not self._calls else self._with_callers_from_memory())
+        cold_lines = self._with_callers_from_memory() if self._calls else self._cold_lines
+        parts.extend(
+            self._with_call_read([*self.lines, *cold_lines]) if self.function.title is None else self.lines + cold_lines
+        )
         if waits:
             free = self.runtime.call("kv_frame_free", "%memory.now")
             parts.append(_COROUTINE_EXIT.format(free=free, resume_parent=self.runtime.call("kv_return", "%parent.now")))

@@ -114,7 +114,12 @@ def _perform(evaluator: Evaluator, node: Call, values: list[Value], frame: Frame
         case typed.CallBuiltin():
             if node.builtin.waits:
                 return (yield from WAITING[node.builtin.key](evaluator, values))
-            return COMBINE[typed.CallBuiltin].combine(evaluator, node, frame, values)
+            try:
+                return COMBINE[typed.CallBuiltin].combine(evaluator, node, frame, values)
+            except KavachPanic as panic:
+                if panic.trace is None:
+                    panic.span = place
+                raise
 
 
 def _depth(caller: Frame, is_recursive: bool, span: Span) -> int:
@@ -202,8 +207,7 @@ def _check_limit(evaluator: Evaluator, agent: typed.Agent, limit: typed.Limit, r
                 key = yield from evaluator.expression(rule.key, rule_frame)
                 host.limit_key(index, show(key, rule.key.type))
         except KavachPanic as panic:
-            if panic.trace is None:
-                panic.trace = rule_frame.trace()
+            panic.leave(rule_frame)
             raise
         if rule.expression is None:
             holds = host.limit_count(index)

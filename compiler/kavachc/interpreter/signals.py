@@ -7,8 +7,13 @@ and which becomes the `Fails` of the function that it leaves.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from kavachc.interpreter.values import Value
 from kavachc.source import Span
+
+if TYPE_CHECKING:
+    from kavachc.interpreter.frames import Frame
 
 
 class Fails(Exception):
@@ -49,6 +54,12 @@ class KavachPanic(Exception):
         self.span = span
         # Of the calls around, set by the innermost that it leaves.
         self.trace: list[str] | None = None
+
+    def leave(self, frame: Frame) -> None:
+        """It leaves the call of `frame`."""
+        if self.trace is None:
+            self.span = frame.seen(self.span)
+            self.trace = frame.trace()
 
     def report(self) -> str:
         """All lines, the last one without its end."""

@@ -38,8 +38,7 @@ def function_body(evaluator: Evaluator, function: typed.Function, frame: Frame) 
     except Leaves as failure:
         error = failure.error
     except KavachPanic as panic:
-        if panic.trace is None:
-            panic.trace = frame.trace()
+        panic.leave(frame)
         raise
     raise Fails(error)
 

@@ -27,7 +27,7 @@ LIBRARY_PATH = "library.kav"
 def _load() -> ast.Module:
     text = files("kavachc.semantics").joinpath(LIBRARY_PATH).read_text(encoding="utf-8")
     bag = DiagnosticBag()
-    module = parse(SourceFile(LIBRARY_PATH, text), bag)
+    module = parse(SourceFile(LIBRARY_PATH, text, is_library=True), bag)
     assert not bag.has_errors, bag.items
     return module
 

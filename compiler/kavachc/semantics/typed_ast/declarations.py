@@ -46,8 +46,10 @@ class Function:
     is_recursive: bool = False  # it can reach itself; only such calls count toward spec 4.depth
 
     @property
-    def traced_name(self) -> str:
-        """How the trace after a panic names its calls."""
+    def traced_name(self) -> str | None:
+        """How the trace after a panic names its calls; None for the library's functions, which it does not show."""
+        if self.span.file.is_library:
+            return None
         if self.captures is not None:
             return panics.CLOSURE_NAME.format(place=self.span.place())
         return self.name.partition("<")[0]
