@@ -86,8 +86,8 @@ class Local:
 class Function:
     """`owns_parameters`: it must consume them (functions that `spawn` starts, and only those). `captures` are set in
     the code of function values, whose first parameter is the value. `title` is what the trace after a panic calls it;
-    a call that has no place, or stands in a function without a title, is for the trace the one that its caller made, and
-    a panic in such a function is one where it was called."""
+    a call that has no place, or stands in a function without a title, is for the trace the one that its caller made,
+    and a panic in such a function is one where it was called."""
 
     name: str
     file: str
