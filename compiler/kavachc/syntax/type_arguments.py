@@ -1,8 +1,8 @@
 """Telling the `<` of `Task<Bool>` and `ask<Yes>("…")` from the operator.
 
-The rule: a `<` that touches the name before it opens type arguments when only names, `,`, `->`, `?`, `( )` and `[ ]`
-(with a `:` in it, perhaps) stand up to the `>` that balances it on the same line, and what follows cannot start an
-operand, unless it is a `(`.
+The rule: a `<` that touches the name before it opens type arguments when only names, `,`, `->`, `?`, `( )`, `[ ]`
+(with a `:` in it, perhaps) and a `!` just after a type stand up to the `>` that balances it on the same line, and what
+follows cannot start an operand, unless it is a `(`.
 So `a<b>(c)` is a call with a type argument, and `a < b`, `a<b` and `f(a<b, c>d)` compare. After a name that is being
 declared, as in `fn f<T: Ord + Show>`, a `<` opens type parameters, whatever follows, and their bounds stand there too.
 """
@@ -14,12 +14,14 @@ from typing import Final
 
 from kavachc.syntax.tokens import BRACKETS, IDENTIFIER, Token
 
-_PART: Final = re.compile(r"[ \t]*(?:([A-Za-z_][A-Za-z0-9_]*)|(->|[<>,\[\]():]|\?\??))")
+_PART: Final = re.compile(r"[ \t]*(?:([A-Za-z_][A-Za-z0-9_]*)|(->|[<>,\[\]():]|!(?!=)|\?\??))")
 _DECLARED_PART: Final = re.compile(r"[ \t]*(?:([A-Za-z_][A-Za-z0-9_]*)|([<>,\[\]():+]))")
-_AFTER: Final = re.compile(r"[ \t]*(?:[(),\]}!{|?\n\x00]|\.(?!\.)|//|=(?!=)|uses\b)")
+_AFTER: Final = re.compile(r"[ \t]*(?:[(),\]}!{|?:\n\x00]|\.(?!\.)|//|=(?!=)|uses\b|where\b)")
 _KINDS: Final = {"<": "TYPE_OPEN", ">": "TYPE_CLOSE", "+": "OPERATOR"}
 _CLOSERS: Final = {**BRACKETS, "<": ">"}
-_BETWEEN: Final = frozenset((",", "->", "?", "??", ":", "+"))
+_BETWEEN: Final = frozenset((",", "->", "?", "??", ":", "+", "!"))
+# What ends a type: after anything else, a `!` is the operator.
+_ENDS_TYPE: Final = frozenset((IDENTIFIER, ")", "]", "TYPE_CLOSE", "?", "??"))
 
 
 def read_type_arguments(text: str, start: int, refused: set[int], declares: bool = False) -> list[Token] | None:
@@ -43,6 +45,8 @@ def read_type_arguments(text: str, start: int, refused: set[int], declares: bool
         if word:
             tokens.append(Token("fn" if word == "fn" else IDENTIFIER, match.start(1), position, word))
             continue
+        if mark == "!" and tokens[-1].kind not in _ENDS_TYPE:
+            break
         token = Token(_KINDS.get(mark, mark), match.start(2), position, mark)
         tokens.append(token)
         if mark == ":" and not declares and opened[-1].text != "[":
