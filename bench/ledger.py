@@ -1,5 +1,5 @@
-"""The ledger's figures: admissions in memory, against a plain C ring and Python's `limits`; durable ones, against a
-bare loop of write and fsync; and how long a long state file takes to open."""
+"""The ledger's figures: admissions in memory, against a plain C ring and Python's `limits`, and what a window takes;
+durable ones, against a bare loop of write and fsync; and how long a long state file takes to open."""
 
 from __future__ import annotations
 
@@ -94,6 +94,20 @@ def in_memory(folder: Path) -> None:
         print(f"{ours}   {peer}   {shown}")
 
 
+def memory(folder: Path) -> None:
+    """Of the whole process, as the system counts it, at most: what a hundred seconds of calls add, an entry."""
+    entries = 1_000_000
+    rule = "sum(amount) <= 9_000_000_000_000_000_000 per day"
+    loop = LOOP.replace("boss.do(1)", "boss.do(i * 1_000_000)").replace("if boss", "Time.sleep(86us)\n        if boss")
+    loop = loop.replace("print(passed)", 'print(Files.read("/proc/self/status") catch e => "{e}")')
+    most: list[int] = []
+    for calls in (1, entries):
+        binary = build(folder, f"memory{calls}", (ADMIT + loop).replace("RULE", rule).replace("CALLS", str(calls)))
+        status = subprocess.run([binary], env={"KAVACH_VIRTUAL_TIME": "1"}, capture_output=True, text=True, check=True)
+        most.append(int(status.stdout.split("VmHWM:")[1].split()[0]) * 1024)
+    print(f"memory, window of {entries:_} Ints: {(most[1] - most[0]) / entries:.1f} bytes an entry")
+
+
 def limits_seconds(entries: int) -> float | None:
     try:
         limits = importlib.import_module("limits")
@@ -171,6 +185,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name).resolve()
         in_memory(folder)
+        memory(folder)
         durable(folder)
         restart(folder)
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -17,6 +19,7 @@ from native_program import Body, MemoryHost, Program, run
 DAY = 86_400 * 1_000_000_000
 INT_MAX = 2**63 - 1
 INT_MIN = -(2**63)
+FLOAT_MAX = sys.float_info.max
 
 
 @dataclass
@@ -30,15 +33,22 @@ class PlainWindow:
         return [entry for entry in self.entries if now_ns - entry[0] < self.rule.window_ns]
 
     def total(self, now_ns: int) -> int | float:
-        total: int | float = 0.0 if self.rule.kind == RuleKind.SUM_FLOAT else 0
-        for _, amount in self.inside(now_ns):
-            total += amount
-        return total
+        return self.rounded([amount for _, amount in self.inside(now_ns)])
+
+    def rounded(self, amounts: list[int | float]) -> int | float:
+        if self.rule.kind != RuleKind.SUM_FLOAT:
+            return sum(amounts)
+        if math.inf in amounts:
+            return math.inf
+        try:
+            return float(sum(map(Fraction, amounts), Fraction(0)))
+        except OverflowError:
+            return math.inf
 
     def passes(self, now_ns: int, amount: int | float) -> bool:
         if math.isnan(amount):
             return False
-        total = self.total(now_ns) + max(amount, 0)
+        total = self.rounded([*(each for _, each in self.inside(now_ns)), max(amount, 0)])
         return total < self.rule.bound if self.rule.strict else total <= self.rule.bound
 
     def report(self, now_ns: int) -> str:
@@ -60,12 +70,17 @@ def window_rules(kind: RuleKind, amounts: st.SearchStrategy[Any]) -> st.SearchSt
 
 
 ints = st.one_of(st.integers(-5, 40), st.integers(INT_MIN, INT_MAX), st.just(INT_MAX))
-# Sums of these are exact or round the same way in Python; how large numbers show is another test's matter.
-floats = st.one_of(st.floats(-5, 40), st.floats(0, 1e6), st.just(math.nan), st.just(2.0**52))
-finite_floats = st.floats(0, 1e9)
+#: Of all sizes, and such as make ties, carries and infinity.
+floats = st.one_of(
+    st.floats(),
+    st.floats(-5, 40),
+    st.integers(-1074, 1023).map(lambda exponent: 2.0**exponent),
+    st.sampled_from([math.nan, math.inf, -0.0, 5e-324, FLOAT_MAX, 2.0**53, 1.0, 0.1]),
+)
+bounds = st.one_of(st.floats(0, allow_nan=False), st.sampled_from([FLOAT_MAX, math.inf, 2.0**53]))
 rules = st.one_of(
     window_rules(RuleKind.SUM_INT, ints),
-    window_rules(RuleKind.SUM_FLOAT, finite_floats),
+    window_rules(RuleKind.SUM_FLOAT, bounds),
     window_rules(RuleKind.COUNT, st.integers(-1, 8)),
 )
 
@@ -84,6 +99,8 @@ History = tuple[tuple[Rule, ...], list[tuple[int, list[Any]]]]
 @settings(max_examples=300, deadline=None)
 @given(histories())
 @example(((Rule(RuleKind.SUM_FLOAT, "r", 10, 1e18),), [(0, [2.0**54]), (1, [1.0]), (1, [1.0]), (8, [0.0])]))
+@example(((Rule(RuleKind.SUM_FLOAT, "r", 9, 2.0**53),), [(0, [2.0**53]), (1, [1.0]), (1, [1.0]), (8, [0.0])]))
+@example(((Rule(RuleKind.SUM_FLOAT, "r", 9, math.inf),), [(0, [FLOAT_MAX])] * 2 + [(1, [math.inf]), (8, [5e-324])]))
 @example(((Rule(RuleKind.SUM_INT, "r", 10, INT_MAX),), [(0, [INT_MAX]), (0, [INT_MAX]), (10, [INT_MAX])]))
 def test_the_ledger_is_a_list_of_entries(history: History) -> None:
     check_history(history)

@@ -245,9 +245,9 @@ pub fn checkFloat(rule: usize, amount: f64) bool {
 fn fits(state: *const RuleState) bool {
     const rule = state.rule;
     switch (state.pending.entry) {
-        .int => |amount| return isWithin(rule, state.window.?.amounts.int.sum + amount),
+        .int => |amount| return isWithin(rule, state.window.?.amounts.int.total.with(amount)),
         .float => |amount| {
-            const total = state.window.?.amounts.float.sum + amount;
+            const total = state.window.?.amounts.float.total.with(amount);
             return if (rule.strict != 0) total < rule.bound_float else total <= rule.bound_float;
         },
     }
@@ -436,17 +436,20 @@ fn appendLine(lines: *abi.Text, each: *windows.Window, rule_text: []const u8, no
 
 fn appendWindow(lines: *abi.Text, each: anytype) void {
     var buffer: [64]u8 = undefined;
-    const counts = .{ each.count, if (@TypeOf(each.sum) == f64) "" else each.sum };
-    if (@TypeOf(each.sum) == f64) {
+    const total = each.total.value();
+    const counts = .{ each.count, if (@TypeOf(total) == f64) "" else total };
+    if (@TypeOf(total) == f64) {
         text.append(lines, std.fmt.bufPrint(&buffer, "entries {d} total {s}", counts) catch unreachable);
-        show.float(lines, each.sum);
+        show.float(lines, total);
     } else {
         text.append(lines, std.fmt.bufPrint(&buffer, "entries {d} total {d}", counts) catch unreachable);
     }
     text.append(lines, " times [");
-    for (0..each.count) |index| {
-        if (index > 0) text.append(lines, ", ");
-        show.int(lines, each.at(index).time_ns);
+    var entries = each.iterate();
+    var is_first = true;
+    while (entries.next()) |entry| : (is_first = false) {
+        if (!is_first) text.append(lines, ", ");
+        show.int(lines, entry.time_ns);
     }
     text.append(lines, "]\n");
 }

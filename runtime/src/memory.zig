@@ -13,11 +13,13 @@ const assert = std.debug.assert;
 
 const span_size: usize = 256 * 1024;
 const header_size: usize = 64;
-const small_size_max: usize = 32 * 1024;
+pub const small_size_max: usize = 32 * 1024;
 /// Spans are cut from regions, so that a program with many spans asks the kernel rarely.
 const region_size: usize = 32 * 1024 * 1024;
 /// ARM64 kernels know pages of 4, 16 and 64 KiB.
 const page_size_max: usize = 64 * 1024;
+/// The largest block that fits into one span.
+pub const span_block_size = span_size - header_size;
 /// No block is larger: sums of sizes below it cannot overflow.
 pub const size_max: usize = 1 << 47;
 
@@ -114,6 +116,13 @@ pub fn freeRaw(pointer: *anyopaque) void {
     }
     assert(span.class == class_large);
     freeLarge(span);
+}
+
+/// Frees it, and gives the memory of a large block back to the kernel, which `freeRaw` may keep for reuse.
+pub fn freeToKernel(pointer: *anyopaque) void {
+    const span = spanOf(pointer);
+    if (span.class != class_large) return freeRaw(pointer);
+    unmap(@as([*]u8, @ptrCast(span))[0..span.mapped_size]);
 }
 
 fn spanOf(pointer: *anyopaque) *Span {

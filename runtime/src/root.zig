@@ -37,6 +37,8 @@ test {
     _ = @import("allocator.zig");
     _ = @import("audit.zig");
     _ = @import("case_table.zig");
+    _ = @import("entry_queue.zig");
+    _ = @import("exact_total.zig");
     _ = @import("futex.zig");
     _ = @import("gate.zig");
     _ = @import("http_date.zig");

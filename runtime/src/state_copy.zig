@@ -39,9 +39,9 @@ const Copy = struct {
 
     fn addWindow(copy: *Copy, each: *const windows.Window, number: u32) error{Failed}!void {
         switch (each.amounts) {
-            inline else => |*amounts| for (0..amounts.count) |index| {
-                const entry = amounts.at(index);
-                try copy.add(.{ .window = number, .kind = .entry, .utc_ns = entry.time_ns, .amount = @bitCast(entry.amount), .reference = 0 });
+            inline else => |*amounts| {
+                var entries = amounts.iterate();
+                while (entries.next()) |entry| try copy.add(.{ .window = number, .kind = .entry, .utc_ns = entry.time_ns, .amount = @bitCast(entry.amount), .reference = 0 });
             },
         }
         for (each.reservations.items) |reserved| {

@@ -111,14 +111,14 @@ pub const Window = struct {
     /// Takes back what was added last, unless it has expired since.
     pub fn takeBack(self: *Window, time_ns: i64) void {
         switch (self.amounts) {
-            inline else => |*each| if (each.count > 0 and each.at(each.count - 1).time_ns == time_ns) each.removeLast(),
+            inline else => |*each| if (each.count > 0 and each.newest_ns == time_ns) each.removeLast(),
         }
     }
 
     /// The time of the newest entry, or `otherwise`.
     pub fn newest(self: *const Window, otherwise: i64) i64 {
         return switch (self.amounts) {
-            inline else => |each| if (each.count == 0) otherwise else each.at(each.count - 1).time_ns,
+            inline else => |each| if (each.count == 0) otherwise else each.newest_ns,
         };
     }
 
@@ -135,7 +135,7 @@ pub const Window = struct {
     /// What counts in a `tokens` rule: answered asks, and those of other processes (or of one that died) by what they
     /// reserved.
     pub fn answered(self: *const Window) Answered {
-        var found: Answered = .{ .sum = self.amounts.int.sum, .count = self.amounts.int.count };
+        var found: Answered = .{ .sum = self.amounts.int.total.sum, .count = self.amounts.int.count };
         for (self.reservations.items) |each| {
             if (each.is_own) continue;
             found.sum += each.amount;

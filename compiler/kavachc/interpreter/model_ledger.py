@@ -98,7 +98,7 @@ class Ledger:
     def _entry(self, rule: Rule, window: Window, counted: int | float) -> bool:
         """Will record the amount; whether the total with it is within the bound."""
         self._open.records.append(Record(window, rule, ItemKind.ENTRY, self._open.now_ns, counted))
-        return within(rule, window.total + counted)
+        return within(rule, window.total.with_one_more(counted))
 
     def window(self, rule: Rule) -> Window:
         """The rule's window as it is for the call that is being checked."""
@@ -234,6 +234,7 @@ def within(rule: Rule, total: int | float) -> bool:
 
 
 def _shown(window: Window) -> str:
-    total = show_float(window.total) if isinstance(window.total, float) else str(window.total)
+    value = window.total.value
+    total = show_float(value) if isinstance(value, float) else str(value)
     times = ", ".join(str(time_ns) for time_ns, _ in window.entries)
     return f"entries {len(window.entries)} total {total} times [{times}]"

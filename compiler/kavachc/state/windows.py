@@ -7,6 +7,7 @@ from collections import deque
 from dataclasses import dataclass, field
 
 from kavachc.state.format import DamagedError, Frame, Item, ItemKind, Moment, Name, amount_from, clamp
+from kavachc.state.total import Total
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,24 +27,15 @@ class Window:
     name: Name
     entries: deque[tuple[int, int | float]] = field(default_factory=deque)
     reservations: dict[int, Reservation] = field(default_factory=dict)
-    total: int | float = 0
+    total: Total = field(init=False)
     number: int | None = None
 
     def __post_init__(self) -> None:
-        self._fold()
-
-    def _fold(self) -> None:
-        """Made anew from what is left, so that Floats do not drift (spec 8.3.sum)."""
-        self.total = 0.0 if self.name.is_float else 0
-        for _time_ns, amount in self.entries:
-            self.total += amount
+        self.total = Total(self.name.is_float)
 
     def expire(self, now_ns: int) -> None:
-        count_before = len(self.entries)
         while self.entries and now_ns - self.entries[0][0] >= self.name.length_ns:
-            self.entries.popleft()
-        if len(self.entries) < count_before:
-            self._fold()
+            self.total.remove(self.entries.popleft()[1])
         for reference, reserved in list(self.reservations.items()):
             # One of this process is still under way, however old: what settles it must find it.
             if not reserved.is_own and now_ns - reserved.time_ns >= self.name.length_ns:
@@ -51,13 +43,12 @@ class Window:
 
     def add(self, now_ns: int, amount: int | float) -> None:
         self.entries.append((now_ns, amount))
-        self.total += amount
+        self.total.add(amount)
 
     def take_back(self, time_ns: int) -> None:
         """Takes back what was added last, unless it has expired since."""
         if self.entries and self.entries[-1][0] == time_ns:
-            self.entries.pop()
-            self._fold()
+            self.total.remove(self.entries.pop()[1])
 
     def reserve(self, reference: int, reserved: Reservation) -> None:
         self.reservations[reference] = reserved
@@ -73,13 +64,13 @@ class Window:
 
     @property
     def answered_total(self) -> int:
-        return int(self.total) + sum(each.amount for each in self.reservations.values() if not each.is_own)
+        return int(self.total.value) + sum(each.amount for each in self.reservations.values() if not each.is_own)
 
     def clear(self) -> None:
         self.entries.clear()
         self.reservations.clear()
         self.number = None
-        self._fold()
+        self.total = Total(self.name.is_float)
 
 
 @dataclass(slots=True)
