@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_state_machine_as_test
 from kavachc.bindings.descriptors import Agent
 from kavachc.interpreter.model_gate import Ending, Gate
-from kavachc.interpreter.provider import root_of
+from kavachc.interpreter.provider import endpoint_of, gate_key
+from kavachc.semantics.typed_ast import ModelSettings
 from native_program import SECOND
 from test_hosts_agree import FIT, Scenario, assert_agree, run_model, run_native
 
@@ -130,12 +131,24 @@ def test_a_capacity_that_drops_and_rises_again(monkeypatch: pytest.MonkeyPatch) 
     assert later.count("turned_away") - 43 <= len(later) / 10
 
 
-@pytest.mark.parametrize(
-    "written", ["https://a.example", "https://a.example/", "https://a.example/v1", "https://a.example/v1/"]
-)
+WRITTEN = [
+    "http://a.example",
+    "http://a.example/",
+    "http://a.example/v1",
+    "HTTP://A.Example:80//",
+    "http://a.example:/v1/",
+]
+
+
+@pytest.mark.parametrize("written", WRITTEN)
 def test_a_base_url_may_be_written_in_several_ways(written: str) -> None:
-    assert root_of(written) == "https://a.example"
-    assert root_of(written.replace("a.example", "a.example/v2")) == "https://a.example/v2"
+    def key(base_url: str | None, environment: dict[str, str]) -> tuple[str, str]:
+        return gate_key(endpoint_of(ModelSettings(base_url=base_url), environment))
+
+    wanted = ("Anthropic", "http://a.example")
+    assert key(written, {}) == key(None, {"ANTHROPIC_BASE_URL": written}) == wanted
+    assert key(written.replace("xample", "xample.x"), {}) != wanted
+    assert key(None, {}) == key("https://API.anthropic.com:443/v1", {}) == ("Anthropic", "https://api.anthropic.com")
 
 
 DATES = st.one_of(

@@ -110,17 +110,8 @@ def test_a_header_that_is_not_utf8(run: Run) -> None:
 
 
 def test_base_urls_that_are_none(run: Run) -> None:
-    for url in (
-        "http://127.0.0.1:1?key=x",
-        "http://127.0.0.1:1/#x",
-        "http://127.0.0.1:1/{x}",
-        "http://127.0.0.1:" + "0" * 5000 + "1",
-        "http://127.0.0.1:+1",
-        "http://[::zz]:1",
-        "http://[fe80::1%lo]:1",
-        "http://[127.0.0.1]:1",
-        "http://h\udcffst",
-    ):
+    """More of them are in test_base_urls.py."""
+    for url in ("http://127.0.0.1:1?key=x", "http://127.0.0.1:1/{x}", "http://h\udcffst"):
         ran = run("claude", **setting(url))
         shown = url.replace("\udcff", "�").replace("{", "\\{").replace("}", "\\}")
         assert ran.out.splitlines() == [failed(f'the base URL \\"{shown}\\" is no http or https URL')], url

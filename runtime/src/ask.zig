@@ -131,7 +131,6 @@ fn start() void {
     retry.reset();
     admission.start();
     audit.start();
-    client.gates = .init(host.program.?.agentSlice(), &default_model);
     client.waiters = memory.allocateSlice(WaiterList, host.program.?.agentSlice().len);
     for (client.waiters) |*list| list.* = .{};
 }
@@ -153,7 +152,7 @@ pub export fn kv_ask(agent: i64, expected: *const abi.Type, schema: *const abi.S
         .task = scheduler.current(),
         .audited = audited,
         .model = model,
-        .gate = client.gates.of(model),
+        .gate = client.gates.of(model.provider, http_transport.baseUrl(model)),
         .expected = expected,
         .schema = schema,
         .prompt = string.retain(prompt),

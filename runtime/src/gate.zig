@@ -121,44 +121,33 @@ pub const Gate = struct {
 
 /// The endpoints that a program's agents ask, each with its gate.
 pub const Gates = struct {
-    rows: std.ArrayList(Row) = .empty,
+    rows: std.ArrayList(*Row) = .empty,
 
-    const Row = struct { model: *const abi.Model, gate: Gate = .{} };
+    const Row = struct { provider: abi.Provider, key: []const u8, gate: Gate = .{} };
 
-    /// One for each endpoint of the agents, and of asks outside agents.
-    pub fn init(agents: []const abi.Agent, default: *const abi.Model) Gates {
-        var gates: Gates = .{};
-        gates.add(default);
-        for (agents) |*agent| gates.add(&agent.model);
-        return gates;
-    }
-
-    fn add(gates: *Gates, model: *const abi.Model) void {
-        if (gates.find(model) == null) gates.rows.append(allocator, .{ .model = model }) catch unreachable;
+    /// The gate of the endpoint. It stays where it is.
+    pub fn of(gates: *Gates, name: abi.Provider, base_url: []const u8) *Gate {
+        const key = provider.gateKey(allocator, base_url) catch unreachable;
+        for (gates.rows.items) |row| {
+            if (row.provider != name or !std.mem.eql(u8, row.key, key)) continue;
+            allocator.free(key);
+            return &row.gate;
+        }
+        const row = allocator.create(Row) catch unreachable;
+        row.* = .{ .provider = name, .key = key };
+        gates.rows.append(allocator, row) catch unreachable;
+        return &row.gate;
     }
 
     pub fn deinit(gates: *Gates) void {
+        for (gates.rows.items) |row| {
+            allocator.free(row.key);
+            allocator.destroy(row);
+        }
         gates.rows.deinit(allocator);
         gates.* = .{};
     }
-
-    /// The gate of a model that `init` was told of. It stays where it is.
-    pub fn of(gates: *Gates, model: *const abi.Model) *Gate {
-        return gates.find(model).?;
-    }
-
-    fn find(gates: *Gates, model: *const abi.Model) ?*Gate {
-        for (gates.rows.items) |*row| {
-            if (isSameEndpoint(row.model, model)) return &row.gate;
-        }
-        return null;
-    }
 };
-
-fn isSameEndpoint(left: *const abi.Model, right: *const abi.Model) bool {
-    if (left.provider != right.provider) return false;
-    return std.mem.eql(u8, provider.rootOf(left.base_url.slice()), provider.rootOf(right.base_url.slice()));
-}
 
 const testing = std.testing;
 
@@ -201,14 +190,12 @@ test "never below one, and a queue keeps its order" {
     try testing.expectEqual(@as(u64, 0), gate.under_way);
 }
 
-test "a base URL may be written in several ways" {
-    var models: [3]abi.Model = undefined;
-    for (&models, [_][]const u8{ "https://a.example", "https://a.example/v1/", "https://b.example" }) |*model, url| {
-        model.provider = .anthropic;
-        model.base_url = .init(url);
-    }
-    try testing.expect(isSameEndpoint(&models[0], &models[1]));
-    try testing.expect(!isSameEndpoint(&models[0], &models[2]));
-    models[1].provider = .openai;
-    try testing.expect(!isSameEndpoint(&models[0], &models[1]));
+test "one gate for an endpoint, however it is written" {
+    var gates: Gates = .{};
+    defer gates.deinit();
+    const first = gates.of(.anthropic, "https://a.example");
+    try testing.expectEqual(first, gates.of(.anthropic, "HTTPS://A.example:443/v1/"));
+    try testing.expect(first != gates.of(.openai, "https://a.example"));
+    try testing.expect(first != gates.of(.anthropic, "https://a.example/v2"));
+    try testing.expectEqual(gates.of(.anthropic, "none"), gates.of(.anthropic, "none"));
 }

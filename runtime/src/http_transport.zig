@@ -58,20 +58,11 @@ pub fn close() void {
 pub fn obstacle(model: *const abi.Model) ?[]const u8 {
     const variable = provider.keyVariable(model.provider);
     const key = host.environment(variable) orelse "";
-    if (!provider.isKey(key)) return print("the key in {s} has characters that no key has", .{variable});
+    if (!provider.isKey(key)) return std.fmt.allocPrint(allocator, "the key in {s} has characters that no key has", .{variable}) catch unreachable;
     const base_url = baseUrl(model);
-    if (Url.parse(base_url) != null) return null;
-    if (hasLogin(base_url)) return print("the base URL has a name or a password in it, which no request would carry", .{});
-    return print("the base URL \"{f}\" is no http or https URL", .{std.unicode.fmtUtf8(base_url)});
-}
-
-/// Which is not repeated.
-fn hasLogin(url: []const u8) bool {
-    return std.mem.findScalar(u8, url, '@') != null;
-}
-
-fn print(comptime format: []const u8, arguments: anytype) []const u8 {
-    return std.fmt.allocPrint(allocator, format, arguments) catch unreachable;
+    var fault: std.ArrayList(u8) = .empty;
+    if (Url.parse(base_url)) |_| return null else |found| provider.appendFault(&fault, allocator, base_url, found) catch unreachable;
+    return fault.toOwnedSlice(allocator) catch unreachable;
 }
 
 pub fn baseUrl(model: *const abi.Model) []const u8 {

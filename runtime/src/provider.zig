@@ -5,7 +5,8 @@ const std = @import("std");
 const abi = @import("abi.zig");
 const json = @import("json.zig");
 const transport = @import("transport.zig");
-const Url = @import("http/url.zig").Url;
+const urls = @import("http/url.zig");
+const Url = urls.Url;
 const assert = std.debug.assert;
 const Allocator = std.mem.Allocator;
 const List = std.ArrayList(u8);
@@ -60,17 +61,34 @@ pub fn isKey(key: []const u8) bool {
 // ---- The request
 
 pub fn appendUrl(list: *List, allocator: Allocator, call: Call) Allocator.Error!void {
-    try list.appendSlice(allocator, rootOf(call.base_url));
+    try url(call).appendRoot(list, allocator);
     try list.appendSlice(allocator, switch (call.model.provider) {
         .anthropic => "/v1/messages",
         .openai => "/v1/chat/completions",
     });
 }
 
-/// The base URL without what may stand at its end or not.
-pub fn rootOf(base_url: []const u8) []const u8 {
-    const base = std.mem.trimEnd(u8, base_url, "/");
-    return if (std.mem.endsWith(u8, base, "/v1")) base[0 .. base.len - "/v1".len] else base;
+fn url(call: Call) Url {
+    return Url.parse(call.base_url) catch unreachable; // There is no obstacle.
+}
+
+/// Why no request can go to the base URL.
+pub fn appendFault(list: *List, allocator: Allocator, base_url: []const u8, fault: urls.Fault) Allocator.Error!void {
+    const shown = std.unicode.fmtUtf8(base_url);
+    return switch (fault) {
+        error.Form => list.print(allocator, "the base URL \"{f}\" is no http or https URL", .{shown}),
+        error.Login => list.appendSlice(allocator, "the base URL has a name or a password in it, which no request would carry"),
+        error.Host => list.print(allocator, "the host in the base URL \"{f}\" is neither a name nor an address", .{shown}),
+        error.Dots => list.print(allocator, "the base URL \"{f}\" has \".\" or \"..\" in its path", .{shown}),
+    };
+}
+
+/// What endpoints have in common to which one gate leads, however they are written (spec 8.4.gate). A scripted model
+/// answers also where the base URL is none. The caller's.
+pub fn gateKey(allocator: Allocator, base_url: []const u8) Allocator.Error![]const u8 {
+    var key: List = .empty;
+    if (Url.parse(base_url)) |parsed| try parsed.appendRoot(&key, allocator) else |_| try key.appendSlice(allocator, base_url);
+    return key.toOwnedSlice(allocator);
 }
 
 /// In the arena.
@@ -164,8 +182,8 @@ pub fn read(arena: Allocator, call: Call, received: Received) Allocator.Error!tr
         200...299 => readAnswer(arena, call, received.status, body),
         300...399 => .{ .failure = .{
             .status = received.status,
-            .message = if (received.location) |url|
-                try std.fmt.allocPrint(arena, "the provider redirects to {f}: set base_url to it", .{std.unicode.fmtUtf8(try withoutKey(arena, call.key, url))})
+            .message = if (received.location) |location|
+                try std.fmt.allocPrint(arena, "the provider redirects to {f}: set base_url to it", .{std.unicode.fmtUtf8(try withoutKey(arena, call.key, location))})
             else
                 null,
         } },
@@ -181,27 +199,21 @@ fn withoutKey(arena: Allocator, key: []const u8, sent: []const u8) Allocator.Err
 }
 
 fn problemText(arena: Allocator, call: Call, problem: abi.ExchangeProblem) Allocator.Error![]const u8 {
-    const url = Url.parse(call.base_url).?;
-    const host = hostOf(url);
+    const asked = url(call);
+    const host = asked.shownHost();
     return switch (problem) {
         .no_problem, .dropped, .aborted => unreachable,
         .unknown_host => std.fmt.allocPrint(arena, "cannot find the host {s}", .{host}),
-        .refused => std.fmt.allocPrint(arena, "{s}:{d} refused the connection", .{ host, url.port }),
-        .unreachable_host => std.fmt.allocPrint(arena, "cannot reach {s}:{d}", .{ host, url.port }),
+        .refused => std.fmt.allocPrint(arena, "{s}:{d} refused the connection", .{ host, asked.port }),
+        .unreachable_host => std.fmt.allocPrint(arena, "cannot reach {s}:{d}", .{ host, asked.port }),
         .untrusted => std.fmt.allocPrint(arena, "the certificate of {s} is not trusted (set SSL_CERT_FILE to the CA that signed it)", .{host}),
         .wrong_name => std.fmt.allocPrint(arena, "the certificate is not for {s}", .{host}),
         .tls => std.fmt.allocPrint(arena, "TLS with {s} failed", .{host}),
-        .timed_out => std.fmt.allocPrint(arena, "no connection to {s}:{d} within 10s", .{ host, url.port }),
+        .timed_out => std.fmt.allocPrint(arena, "no connection to {s}:{d} within 10s", .{ host, asked.port }),
         .late => "no answer in time",
         .too_large => "the answer is larger than 16 MB",
-        .malformed => std.fmt.allocPrint(arena, "the answer of {s}:{d} is not HTTP", .{ host, url.port }),
+        .malformed => std.fmt.allocPrint(arena, "the answer of {s}:{d} is not HTTP", .{ host, asked.port }),
     };
-}
-
-/// With the brackets of an IPv6 address.
-fn hostOf(url: Url) []const u8 {
-    if (url.authority[0] != '[') return url.host;
-    return url.authority[0 .. url.host.len + 2];
 }
 
 fn readAnswer(arena: Allocator, call: Call, status: i64, body: []const u8) Allocator.Error!transport.Reply {

@@ -45,8 +45,8 @@ test "where a request goes" {
     const cases = [_][2][]const u8{
         .{ "https://api.anthropic.com", "https://api.anthropic.com/v1/messages" },
         .{ "https://api.anthropic.com/", "https://api.anthropic.com/v1/messages" },
-        .{ "http://localhost:80/v1", "http://localhost:80/v1/messages" },
-        .{ "http://localhost:80/gate/v1//", "http://localhost:80/gate/v1/messages" },
+        .{ "http://localhost:8080/v1", "http://localhost:8080/v1/messages" },
+        .{ "HTTP://LocalHost:80/Gate/v1//", "http://localhost/Gate/v1/messages" },
     };
     for (cases) |case| {
         var call = callOf(&anthropic, &free_text);

@@ -6,9 +6,9 @@ and the agent a `ModelSettings`. Evaluation is bounded, so that every build ends
 
 from __future__ import annotations
 
-import re
 from typing import Any, NoReturn, cast
 
+from kavachc.bindings.http_url import parse_url
 from kavachc.diagnostics import codes
 from kavachc.diagnostics.diagnostic import DiagnosticBag
 from kavachc.interpreter.calls import run_steps
@@ -221,7 +221,7 @@ def _evaluate_model(evaluator: ConstantEvaluator, agent: typed.Agent, bag: Diagn
             bag.report(codes.MODEL_NUMBER_TOO_SMALL, node.span, name=name, value=number)
     if not model.name:
         bag.report(codes.MODEL_NAME_EMPTY, node.span)
-    if model.base_url is not None and not is_base_url(model.base_url):
+    if model.base_url is not None and isinstance(parse_url(model.base_url), str):
         bag.report(codes.MODEL_BASE_URL, node.span, value=quote(model.base_url))
     if model.timeout_ns < 1:
         bag.report(codes.MODEL_TIMEOUT, node.span, value=show_duration(model.timeout_ns))
@@ -230,14 +230,6 @@ def _evaluate_model(evaluator: ConstantEvaluator, agent: typed.Agent, bag: Diagn
 
 def _plain_optional(value: Value) -> Any:
     return None if value is ABSENT else value.value
-
-
-def is_base_url(text: str) -> bool:
-    """Whether requests can go there: `http` or `https`, a host, perhaps a port and a path, and nothing else."""
-    found = re.fullmatch(r"https?://(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+)(:([0-9]{1,5}))?(/[!-~]*)?", text)
-    if found is None or "?" in text or "#" in text:
-        return False
-    return found[3] is None or 1 <= int(found[3]) <= 65535
 
 
 def _evaluate_settings(evaluator: ConstantEvaluator, agent: typed.Agent, bag: DiagnosticBag) -> None:

@@ -28,7 +28,7 @@ from kavachc.interpreter.model_retry import (
 )
 from kavachc.interpreter.model_scheduler import Interrupted, Scheduler, Task
 from kavachc.interpreter.output import Output
-from kavachc.interpreter.provider import Endpoint, endpoint_of, failure_text, root_of
+from kavachc.interpreter.provider import Endpoint, endpoint_of, failure_text, gate_key
 from kavachc.interpreter.replies import Carrier, Dropped, ModelAnswer, ModelFailure, ModelReply, Usage
 from kavachc.interpreter.show import quote, show_duration, show_inside
 from kavachc.semantics.schema import Sample, Schema
@@ -245,7 +245,7 @@ class ModelClient:
     def _send(self, carrier: Carrier, ask: Ask, note: str) -> Generator[None, None, ModelReply]:
         """One request, from the gate to its end (spec 8.4.gate)."""
         ask.go_on()
-        gate = self._gate(ask.model)
+        gate = self._gate(ask.endpoint)
         task = self._scheduler.current
         if not gate.enter(task):
             queued_ns = self._scheduler.clock.monotonic_ns()
@@ -280,11 +280,11 @@ class ModelClient:
             case Dropped():
                 self._note(ask, "failure", status=0, message=DROPPED_MESSAGE)
 
-    def _gate(self, model: ModelSettings) -> Gate:
-        endpoint = (model.provider, root_of(model.base_url or ""))
-        if endpoint not in self._gates:
-            self._gates[endpoint] = Gate(self._scheduler.wake)
-        return self._gates[endpoint]
+    def _gate(self, endpoint: Endpoint) -> Gate:
+        key = gate_key(endpoint)
+        if key not in self._gates:
+            self._gates[key] = Gate(self._scheduler.wake)
+        return self._gates[key]
 
 
 @dataclass(eq=False, slots=True)

@@ -11,6 +11,7 @@ from typing import Literal, TypeAlias
 
 from kavachc.bindings.abi import ExchangeProblem
 from kavachc.bindings.exchange import HttpRequest
+from kavachc.bindings.http_url import Fault, Url, parse_url
 from kavachc.interpreter.arithmetic import INT_MAX
 from kavachc.interpreter.json_text import Json, NotJson, read_json
 from kavachc.interpreter.replies import DROPPED, ModelAnswer, ModelFailure, ModelReply, Stop, Usage
@@ -25,14 +26,6 @@ LIMIT_MARGIN_NS = 5_000_000_000
 SHOWN_CHARACTERS_MAX = 80
 SECRET_LENGTH_MIN = 12
 SCHEMA_IN_PROMPT = "\n\nAnswer with JSON only, which fits this JSON schema:\n"
-URL = re.compile(
-    r"(?P<scheme>https?)://(?P<authority>(?P<host>\[[0-9a-f:.]+\]|(?!\[)[^/@:]+)(?::(?P<port>[0-9]{0,5}))?)(?P<path>/.*)?",
-    re.IGNORECASE,
-)
-URL_LENGTH_MAX = 8_192
-# No URL has these, or we cannot put a path behind them.
-NEVER_IN_URLS = '?#"<>\\^`{|}'
-
 ProviderName: TypeAlias = Literal["Anthropic", "OpenAi"]
 KEY_VARIABLES: dict[ProviderName, str] = {"Anthropic": "ANTHROPIC_API_KEY", "OpenAi": "OPENAI_API_KEY"}
 BASE_URL_VARIABLES: dict[ProviderName, str] = {"Anthropic": "ANTHROPIC_BASE_URL", "OpenAi": "OPENAI_BASE_URL"}
@@ -45,6 +38,12 @@ STOPS: dict[str, Stop] = {
     # OpenAI's words.
     "content_filter": "refusal",
     "length": "cut_off",
+}
+FAULT_TEXTS: dict[Fault, str] = {
+    "form": 'the base URL "{}" is no http or https URL',
+    "login": "the base URL has a name or a password in it, which no request would carry",
+    "host": 'the host in the base URL "{}" is neither a name nor an address',
+    "dots": 'the base URL "{}" has "." or ".." in its path',
 }
 ANTHROPIC_STOPS = ("refusal", "max_tokens", "model_context_window_exceeded")
 OPENAI_STOPS = ("content_filter", "length")
@@ -84,62 +83,36 @@ def obstacle(endpoint: Endpoint) -> str | None:
     """Why no request can be sent, whoever answers it; None when one can."""
     if not all(" " <= character <= "~" for character in endpoint.key):
         return f"the key in {KEY_VARIABLES[endpoint.model.provider]} has characters that no key has"
-    if parse_url(endpoint.base_url) is not None:
-        return None
-    # It is not repeated.
-    if "@" in endpoint.base_url:
-        return "the base URL has a name or a password in it, which no request would carry"
-    return f'the base URL "{endpoint.base_url}" is no http or https URL'
-
-
-@dataclass(frozen=True, slots=True)
-class Url:
-    """`host` has the brackets of an IPv6 address."""
-
-    is_tls: bool
-    host: str
-    port: int
-
-
-def parse_url(text: str) -> Url | None:
-    """None where the text is no such URL, or holds a name and a password."""
-    parts = URL.fullmatch(text) if len(text) <= URL_LENGTH_MAX else None
-    if parts is None or not all("!" <= character <= "~" and character not in NEVER_IN_URLS for character in text):
-        return None
-    if parts["host"].startswith("[") and not _is_address(parts["host"][1:-1]):
-        return None
-    is_tls = parts["scheme"].lower() == "https"
-    port = int(parts["port"]) if parts["port"] else 443 if is_tls else 80
-    return Url(is_tls, parts["host"], port) if port < 65_536 else None
-
-
-def _is_address(text: str) -> bool:
-    import socket
-
-    try:
-        return bool(socket.inet_pton(socket.AF_INET6, text))
-    except OSError:
-        return False
+    fault = parse_url(endpoint.base_url)
+    return FAULT_TEXTS[fault].format(endpoint.base_url) if isinstance(fault, str) else None
 
 
 # The request.
 
 
-def root_of(base_url: str) -> str:
-    """The base URL without what may stand at its end or not."""
-    return base_url.rstrip("/").removesuffix("/v1")
+def gate_key(endpoint: Endpoint) -> tuple[str, str]:
+    """What endpoints have in common to which one gate leads, however they are written (spec 8.4.gate). A scripted model
+    answers also where the base URL is none."""
+    url = parse_url(endpoint.base_url)
+    return endpoint.model.provider, endpoint.base_url if isinstance(url, str) else url.root
 
 
 def request(endpoint: Endpoint, schema: Schema, prompt: str) -> HttpRequest:
     provider = endpoint.model.provider
     return HttpRequest(
         "POST",
-        root_of(endpoint.base_url) + PATHS[provider],
+        _url(endpoint).root + PATHS[provider],
         _headers(provider, endpoint.key),
         _body(endpoint.model, schema, prompt).encode(),
         CONNECT_LIMIT_NS,
         endpoint.model.timeout_ns + LIMIT_MARGIN_NS,
     )
+
+
+def _url(endpoint: Endpoint) -> Url:
+    url = parse_url(endpoint.base_url)
+    assert isinstance(url, Url), "there is no obstacle"
+    return url
 
 
 def _headers(provider: ProviderName, key: str) -> tuple[tuple[str, str], ...]:
@@ -186,7 +159,7 @@ def read(endpoint: Endpoint, schema: Schema, prompt: str, received: Received) ->
         return DROPPED
     if problem != ExchangeProblem.NO_PROBLEM:
         again: Literal["always", "never"] = "always" if problem == ExchangeProblem.TIMED_OUT else "never"
-        text = _problem_text(endpoint.base_url, problem)
+        text = _problem_text(_url(endpoint), problem)
         return ModelFailure(received.status, text, is_explained=True, again=again)
     body = received.body
     if _is_secret(endpoint.key):
@@ -211,9 +184,7 @@ def _without_key(key: str, sent: str) -> str:
     return sent.replace(key, "[key]") if _is_secret(key) else sent
 
 
-def _problem_text(base_url: str, problem: ExchangeProblem) -> str:
-    url = parse_url(base_url)
-    assert url is not None
+def _problem_text(url: Url, problem: ExchangeProblem) -> str:
     host, place = url.host, f"{url.host}:{url.port}"
     return {
         ExchangeProblem.UNKNOWN_HOST: f"cannot find the host {host}",

@@ -131,7 +131,7 @@ fn begin(connection: *Connection, url: Url, choice: proxies.Choice) Problem {
         }
     }
     if (!url.is_tls) return .no_problem;
-    return secureIt(connection, url.host);
+    return secureIt(connection, url.name());
 }
 
 fn openTunnel(connection: *Connection, url: Url, proxy: proxies.Proxy) Problem {

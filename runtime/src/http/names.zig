@@ -5,6 +5,7 @@ const linux = std.os.linux;
 const abi = @import("../exchange_abi.zig");
 const files = @import("files.zig");
 const sockets = @import("socket.zig");
+const urls = @import("url.zig");
 const IpAddress = std.Io.net.IpAddress;
 
 const Problem = abi.Problem;
@@ -46,7 +47,7 @@ pub fn find(host: []const u8, watch: *const sockets.Watch, addresses: *Addresses
         addresses.add(address);
         return .no_problem;
     }
-    std.Io.net.HostName.validate(host) catch return .no_problem;
+    if (!urls.isHost(host)) return .no_problem;
     const name = std.mem.trimEnd(u8, host, ".");
     if (name.len > name_length_max) return .no_problem;
     if (files.read("/etc/hosts", file_size_max)) |content| {

@@ -18,7 +18,7 @@ pub const Result = struct { status: i32 = 0, problem: Problem = .no_problem };
 /// Carries out the request; blocks until its end. `aborted` is an eventfd.
 pub fn perform(exchange: *abi.Exchange, aborted: i32) Result {
     const text = exchange.url.slice();
-    const url = Url.parse(text) orelse return .{ .problem = .unknown_host };
+    const url = Url.parse(text) catch return .{ .problem = .unknown_host };
     const start_ns = sockets.now();
     const end_ns = start_ns +| exchange.limit_ns;
     const connected_ns = start_ns +| exchange.connect_limit_ns;
