@@ -312,7 +312,7 @@ ERROR_DOES_NOT_FIT = Code("K0605", "`{found}` is not the error that `{name}` fai
 OUTSIDE_LOOP = Code("K0606", "`{word}` stands outside a loop")
 OUTSIDE_FUNCTION = Code("K0607", "`{word}` stands outside a function")
 SPAWN_NEEDS_CALL = Code("K0608", "`spawn` starts a call of a function or a method, and this is none")
-MAIN_SHAPE = Code("K0609", "`main` takes no parameters and gives no result", "write `{signature}`")
+MAIN_SHAPE = Code("K0609", "`main` takes no parameters and gives no result")
 SPAWN_BUILT_IN = Code("K0610", "`{name}` changes a value in place, so it cannot be spawned", "call it without `spawn`")
 
 # K07xx: patterns.

@@ -9,7 +9,7 @@ from kavachc.diagnostics import codes
 from kavachc.diagnostics.diagnostic import Label
 from kavachc.semantics import typed_ast as typed
 from kavachc.semantics.body import Body
-from kavachc.semantics.habits import help_for_printing
+from kavachc.semantics.habits import help_for_printing, help_for_too_many
 from kavachc.semantics.inference import Inference, infer_values
 from kavachc.semantics.types import NEVER, UNKNOWN, Type
 from kavachc.semantics.wording import are, counted, near_miss, quoted, single_spaced
@@ -99,9 +99,8 @@ def _place_arguments(
         values.append((index, argument.value))
     missing = [slot.name for index, slot in enumerate(target.slots) if index not in placed and not slot.has_default]
     if missing:
-        body.report(
-            codes.ARGUMENT_MISSING, span, name=target.name, missing=quoted(missing), help=f"write `{target.shape}`"
-        )
+        shape = 'print("")' if target.name == "print" and target.slots[0].takes_anything else target.shape
+        body.report(codes.ARGUMENT_MISSING, span, name=target.name, missing=quoted(missing), help=f"write `{shape}`")
     return values
 
 
@@ -127,6 +126,7 @@ def _slot_named(body: Body, target: Target, name: ast.Identifier) -> int | None:
 
 def _report_too_many(body: Body, span: Span, target: Target, arguments: Sequence[ast.Argument]) -> None:
     prints = target.name == "print" and target.slots[0].takes_anything
+    shape_help = help_for_too_many(target.name, arguments) or f"write `{target.shape}`"
     word = "argument" if target.kind == "parameter" else "field"
     body.report(
         codes.TOO_MANY_ARGUMENTS,
@@ -134,7 +134,7 @@ def _report_too_many(body: Body, span: Span, target: Target, arguments: Sequence
         name=target.name,
         wanted=counted(len(target.slots), word),
         given=are(len(arguments)),
-        help=help_for_printing(arguments) if prints else f"write `{target.shape}`",
+        help=help_for_printing(arguments) if prints else shape_help,
     )
 
 

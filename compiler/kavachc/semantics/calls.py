@@ -19,7 +19,7 @@ from kavachc.semantics.builtins import GUARDS
 from kavachc.semantics.checked_call import Checked, wrong_call
 from kavachc.semantics.construction import check_record_make, check_variant_make, shape, type_arguments_example
 from kavachc.semantics.conversions import is_partly_unknown
-from kavachc.semantics.habits import help_for_method
+from kavachc.semantics.habits import help_for_method, help_for_namespace
 from kavachc.semantics.inference import Inference, refuse_type_arguments
 from kavachc.semantics.json_calls import check_json
 from kavachc.semantics.library import library_method, library_method_names
@@ -214,7 +214,7 @@ def _report_no_method(
 ) -> Checked:
     name = callee.name.text
     habit = (
-        None
+        help_for_namespace(type_, name, node.arguments)
         if isinstance(type_, str)
         else help_for_method(type_, name, single_spaced(callee.target.span.text, 30), known, node.arguments)
     )

@@ -164,7 +164,9 @@ def _check_main(world: World, is_needed: bool) -> typed.Function | None:
         return None
     if main.parameters or main.type_parameters or main.result is not NOTHING:
         plain = typed.Function(main.name, (), NOTHING, main.error, main.span)
-        world.bag.report(codes.MAIN_SHAPE, main.span, signature=f"{function_signature(plain)} {{ … }}")
+        signature = f"{function_signature(plain)} {{ … }}"
+        arguments = "; what the command line gives is `Env.args()`" if main.parameters else ""
+        world.bag.report(codes.MAIN_SHAPE, main.span, help=f"write `{signature}`{arguments}")
     return main
 
 

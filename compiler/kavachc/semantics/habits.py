@@ -6,7 +6,18 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from kavachc.semantics.types import INT, STRING, ArrayType, MapType, OptionalType, PrimitiveType, TupleType, Type
+from kavachc.semantics.types import (
+    BOOL,
+    INSTANT,
+    INT,
+    STRING,
+    ArrayType,
+    MapType,
+    OptionalType,
+    PrimitiveType,
+    TupleType,
+    Type,
+)
 from kavachc.semantics.wording import single_spaced
 from kavachc.syntax import ast
 
@@ -23,6 +34,8 @@ _VALUES: Final = {
     "math": "functions of numbers are methods: `x.abs()`",
     "os": "write `Env.get(…)` or `Files.read(…)`",
     "sys": "write `Env.args()`",
+    "JSON": "write `json.encode(value)` or `json.decode<T>(text)`",
+    "System": "write `print(…)`, `Env.args()` or `Time.now()`",
     "NaN": "write `0.0 / 0.0`",
 }
 
@@ -33,7 +46,9 @@ _CALLS: Final = {
     **dict.fromkeys(("int", "parseInt", "parse_int", "atoi"), "write `{0}.to_int()`, which is `none` where it cannot"),
     **dict.fromkeys(("float", "parseFloat", "parse_float", "double"), "write `{0}.to_float()`"),
     **dict.fromkeys(("println", "printf", "puts", "echo", "log", "printLine"), "write `print({0})`"),
-    **dict.fromkeys(("input", "readline", "readLine", "gets"), "a program has arguments, no keyboard: `Env.args()`"),
+    **dict.fromkeys(
+        ("input", "readline", "readLine", "read_line", "gets"), "a program has arguments, no keyboard: `Env.args()`"
+    ),
     **dict.fromkeys(("random", "rand", "randint"), "write `Random.int(1, 6)` or `Random.float()`"),
     **dict.fromkeys(("exit", "quit"), "a program ends when `main` does: `return`, or `fail` for status 1"),
     **dict.fromkeys(
@@ -57,6 +72,14 @@ _CALLS: Final = {
     "zip": "write `{0}.zip({1})`",
     "map": "write `{1}.map({0})`",
     "filter": "write `{1}.filter({0})`",
+    **dict.fromkeys(("Set", "HashSet", "set"), "a map serves as a set: `let seen: [String: Bool] = [:]`"),
+    **dict.fromkeys(("List", "Array", "Vec", "list"), "write `[…]`; an empty one with its type, `let xs: [Int] = []`"),
+    **dict.fromkeys(
+        ("Map", "Dict", "HashMap", "dict"), "write `[k: v]`; an empty one with its type, `let m: [String: Int] = [:]`"
+    ),
+    **dict.fromkeys(("Some", "Just"), "write `{0}`: a value is present by itself"),
+    "Ok": "write `{0}`: what succeeds gives its value",
+    "Err": "write `fail {0}`",
     "getenv": "write `Env.get({0})`",
     "switch": "write `match {0} {{ … => … }}`",
     "delete": "write `m.remove(key)`",
@@ -111,6 +134,8 @@ _STAND_INS: Final = {"Map": ("String", "Int"), "Dict": ("String", "Int"), "HashM
 _LENGTH: Final = dict.fromkeys(("length", "size", "count", "Length", "Count", "len"), "len")
 _OF_TEXT: Final = {
     **_LENGTH,
+    **dict.fromkeys(("ljust", "padEnd", "pad_end", "padRight"), "pad_right"),
+    **dict.fromkeys(("rjust", "padStart", "pad_start", "padLeft", "zfill"), "pad_left"),
     **dict.fromkeys(("upper", "toUpperCase", "to_uppercase", "toUpper", "upcase"), "to_upper"),
     **dict.fromkeys(("lower", "toLowerCase", "to_lowercase", "toLower", "downcase"), "to_lower"),
     **dict.fromkeys(("strip", "trimmed"), "trim"),
@@ -154,6 +179,21 @@ _OF_OPTIONALS: Final = {
         ("unwrap", "get", "expect", "value"), "say what then: `{0} ?? …`, or look with `if const value = {0} {{ … }}`"
     ),
 }
+_OF_INSTANTS: Final = {
+    **dict.fromkeys(("year", "month", "day"), "write `{0}.date().{1}`"),
+    **dict.fromkeys(("hour", "minute", "second"), "write `{0}.{1}()`"),
+    **dict.fromkeys(
+        ("timestamp", "unix", "toISOString", "isoformat"), 'text shows it: `"{{{0}}}"`, or `{0}.since_1970()`'
+    ),
+}
+_OF_NAMESPACES: Final = {
+    **dict.fromkeys(("json.parse", "json.loads", "json.load"), "write `json.decode<T>({0})`"),
+    **dict.fromkeys(("json.stringify", "json.dumps", "json.dump", "json.serialize"), "write `json.encode({0})`"),
+    **dict.fromkeys(
+        ("Console.log", "Console.print", "Console.println", "Console.write", "Console.writeLine"), "write `print({0})`"
+    ),
+    **dict.fromkeys(("Console.read", "Console.read_line", "Console.readLine"), _CALLS["input"]),
+}
 _SHOWING: Final = ("toString", "to_string", "to_str", "str", "ToString", "show", "format", "inspect")
 
 
@@ -189,6 +229,9 @@ def help_for_method(
     type_: Type, name: str, receiver: str, known: Sequence[str], arguments: Sequence[ast.Argument] = ()
 ) -> str | None:
     """What to write for `receiver.name(…)`, where other languages have such a method."""
+    if type_ is INSTANT:
+        advice = _OF_INSTANTS.get(name)
+        return None if advice is None else advice.format(receiver, name)
     if isinstance(type_, OptionalType):
         advice = _OF_OPTIONALS.get(name)
         return None if advice is None else advice.format(receiver)
@@ -203,8 +246,21 @@ def help_for_method(
     table = _OF_TEXT if type_ is STRING else _OF_ARRAYS if isinstance(type_, ArrayType) else {}
     table = _OF_MAPS if isinstance(type_, MapType) else table
     found = table.get(name)
-    inside = ", ".join(single_spaced(argument.span.text, 30) for argument in arguments)
-    return f"write `{receiver}.{found}({inside})`" if found in known else None
+    texts = [single_spaced(argument.span.text, 30) for argument in arguments]
+    if found not in known or (found == "len" and texts):
+        return None
+    receiver = "" if receiver.endswith("…") else receiver
+    if found == "slice" and len(texts) == 1:
+        texts.append(f"{receiver}.len()" if receiver else "…")
+    if found in ("pad_left", "pad_right") and len(texts) == 1:
+        texts.append('"0"' if name == "zfill" else '" "')
+    return f"write `{receiver}.{found}({', '.join(texts)})`"
+
+
+def help_for_namespace(owner: str, name: str, arguments: Sequence[ast.Argument]) -> str | None:
+    """What to write for `owner.name(…)`, where other languages have such a function in such a place."""
+    found = _OF_NAMESPACES.get(f"{owner}.{name}")
+    return None if found is None else found.format(*[single_spaced(item.span.text, 30) for item in arguments], "…")
 
 
 def help_for_index(type_: Type, target: str, index: str) -> str | None:
@@ -219,10 +275,25 @@ def help_for_index(type_: Type, target: str, index: str) -> str | None:
     return None
 
 
+def help_for_too_many(name: str, arguments: Sequence[ast.Argument]) -> str | None:
+    """What to write where other languages give `name` one argument more."""
+    texts = [single_spaced(argument.value.span.text, 30) for argument in arguments]
+    return f"write `get({texts[0]}) ?? {texts[1]}`" if name == "get" and len(texts) == 2 else None
+
+
 def help_for_printing(arguments: Sequence[ast.Argument]) -> str:
     """One text in place of several values for `print`."""
     inside = " ".join(_in_text(argument.value) for argument in arguments)
     return f'write `print("{inside}")`'
+
+
+def help_for_adding(left: Type, right: Type, left_text: str, right_text: str) -> str | None:
+    """What to write for `+` between two that have no sum, but something like it."""
+    if isinstance(left, ArrayType) and isinstance(right, ArrayType):
+        return f"write `{left_text}.concat({right_text})`"
+    if isinstance(left, ArrayType):
+        return f"write `{left_text}.concat([{right_text}])`, or `push` it"
+    return None
 
 
 def help_for_joining(left: ast.Expression, right: ast.Expression) -> str:
@@ -247,8 +318,23 @@ def help_for_mismatch(found: Type, wanted: Type, text: str) -> str | None:
             if text.isdigit()
             else f"with its unit: `{name or 'n'} * 1s`"
         )
+    if wanted is BOOL:
+        return _help_for_condition(found, text)
     if wanted is STRING and isinstance(found, PrimitiveType):
         return 'as text it is `"{' + (name or "x") + '}"`' if not text.isdigit() else f'as text it is `"{text}"`'
     if found is STRING and wanted is INT and name is not None:
         return f"write `{name}.to_int()`, which is an `Int?`: `none` where it cannot be read"
+    return None
+
+
+def _help_for_condition(found: Type, text: str) -> str | None:
+    """What to ask of a value that other languages take for true or false by itself."""
+    if text.endswith("…"):
+        return None
+    if isinstance(found, OptionalType):
+        return f"write `{text} != none`, or `if const value = {text} {{ … }}`"
+    if found is INT:
+        return f"write `{text} != 0`"
+    if found is STRING or isinstance(found, ArrayType | MapType):
+        return f"write `!{text}.is_empty()`"
     return None

@@ -8,7 +8,7 @@ from kavachc.diagnostics import codes
 from kavachc.semantics import typed_ast as typed
 from kavachc.semantics.body import Body, unknown
 from kavachc.semantics.conversions import bound_help, convertible, same_type, why_not_comparable, why_not_ordered
-from kavachc.semantics.habits import help_for_joining
+from kavachc.semantics.habits import help_for_adding, help_for_joining
 from kavachc.semantics.literals import number_value, present
 from kavachc.semantics.ranks import bare_number
 from kavachc.semantics.types import (
@@ -93,7 +93,8 @@ def check_binary(body: Body, node: ast.Binary, wanted: Type | None) -> typed.Exp
 def _operands(body: Body, node: ast.Binary, wanted: Type | None, comparing: bool) -> tuple[typed.Expr, typed.Expr]:
     """Both sides. A bare number beside a Float is a Float, and `[]` beside an array has its type."""
     hint = FLOAT if present(wanted) is FLOAT else None
-    if bare_number(node.left) is not None and bare_number(node.right) is None:
+    absent_right = isinstance(node.right, ast.NoneLiteral)
+    if bare_number(node.left) is not None and bare_number(node.right) is None and not absent_right:
         right = body.operand(node.right, hint)
         return body.operand(node.left, FLOAT if present(right.type) is FLOAT else None), right
     if comparing and isinstance(node.left, ast.NoneLiteral):
@@ -150,6 +151,8 @@ def _report_operands(body: Body, node: ast.Binary, left: Type, right: Type) -> t
     elif isinstance(left, OptionalType) or isinstance(right, OptionalType):
         optional = node.left if isinstance(left, OptionalType) else node.right
         help_text = f"it may be `none`: say what then, such as `({_text(optional)} ?? …)`, or look with `if const`"
+    elif node.operator == "+":
+        help_text = help_for_adding(left, right, _text(node.left), _text(node.right))
     return body.report(
         codes.OPERATOR_TYPES, node.operator_span, operator=node.operator, left=left, right=right, help=help_text
     )

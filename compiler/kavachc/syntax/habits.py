@@ -41,6 +41,48 @@ def _row(pattern: str, advice: str) -> tuple[re.Pattern[str], str]:
 # Text of a line, and the help, in which `{name}` is a group. A group `word` is what Kavach does not have.
 _LINES: Final = (
     _row(
+        r"<S>(?P<word>(?:while|until)\s+(?:let|var|val)\b)\s*(?P<rest>[^{}]+?)\s*\{",
+        "write `while true {{ if const {rest} {{ … }} else {{ break }} }}`",
+    ),
+    _row(
+        r"(?P<word>\bif\s+(?:let|var|val)\b)\s*(?P<rest>[^{}]+?)\s*\{",
+        "write `if const {rest} {{ … }}`",
+    ),
+    _row(
+        r"<S>(?P<word>guard)\s+(?:let|var|const)\s+(?P<name>\w+)\s*=\s*(?P<value>.+?)\s*\belse\b",
+        "write `const {name} = {value} ?? …`, where `…` may be `return` or `fail`",
+    ),
+    _row(r"<S>(?P<word>guard)\s+(?P<rest>[^{}]+?)\s*\belse\b", "write `if !({rest}) {{ … }}`"),
+    _row(r"<S>(?P<word>defer)\b\s*", "write it where it is to happen: Kavach has nothing that needs closing"),
+    _row(r"(?P<word>\b(?:async|go))\s+(?P<call>[\w.]+\([^()]*\))", "write `spawn {call}`"),
+    _row(r"<S>(?:let|const)\s+(?P<names>\w+(?:\s*,\s*\w+)+)\s*=", "a tuple is taken apart with `({names})`"),
+    _row(
+        r"<S>(?P<word>impl|extension)\s+(?:<[^<>]*>\s*)?(?P<name>\w+)",
+        "methods stand in the type: `type {name} {{ fn f(self) {{ … }} }}`",
+    ),
+    _row(
+        r"<S>(?:pub\s+)?type\s+\w+\s+(?P<word>extends|implements)\s+(?P<name>\w+)",
+        "no type extends another: hold it in a field, `base: {name}`",
+    ),
+    _row(
+        r"<S>(?:pub\s+)?fn\s+(?P<type>\w+)\.(?P<name>\w+)\s*\(",
+        "a method stands in its type: `type {type} {{ fn {name}(self) {{ … }} }}`",
+    ),
+    _row(
+        r"\bfn\b.*(?P<word>\bwhere)\s+(?P<name>\w+)\s*:\s*(?P<bound>\w+)",
+        "a bound stands with its type parameter: `<{name}: {bound}>`",
+    ),
+    _row(
+        r"<S>(?:pub\s+)?type\s+(?P<name>\w+)\s*\{\s*(?P<list>[A-Z]\w*(?:\s*,\s*[A-Z]\w*)+)",
+        "write `type {name} = {BARS}`",
+    ),
+    _row(r":\s*(?P<type>[\w.]+)\s*\|\s*(?:none|null|nil|None|undefined)\b", "write `{type}?`"),
+    _row(r":\s*(?P<type>[A-Z]\w*)(?P<word>\.\.\.)", "write `[{type}]`: a function takes one array"),
+    _row(
+        r"<S>limit\s+(?P<name>Files|Http|Env|Console|Random|Time)\b(?:\.\w+)?\s*",
+        "limits are for capabilities that a program declares: give one a method that uses `{name}`",
+    ),
+    _row(
         r"<S>(?P<word>while\s+const)\s+(?P<rest>[^{}]+?)\s*\{",
         "write `while true {{ if const {rest} {{ … }} else {{ break }} }}`",
     ),
@@ -83,8 +125,16 @@ _LINES: Final = (
     _row(r"<S>(?P<word>elif|elsif|elseif)\b", "write `else if`"),
     _row(r"<S>(?P<word>unless)\s+(?P<rest><V>)", "write `if !({rest}) {{ … }}`"),
     _row(r"<S>(?P<word>until)\s+(?P<rest><V>)", "write `while !({rest}) {{ … }}`"),
-    _row(r"<S>(?P<word>do|loop|repeat)\s*\{", "write `while true {{ … }}`, and leave it with `break`"),
+    _row(
+        r"<S>(?P<word>do)\s*\{",
+        "what repeats is `while true {{ … }}`, left with `break`; an error is handled with `f() catch e => {{ … }}`",
+    ),
+    _row(r"<S>(?P<word>loop|repeat)\s*\{", "write `while true {{ … }}`, and leave it with `break`"),
     _row(r"<S>(?P<word>foreach)\b", "write `for x in xs {{ … }}`"),
+    _row(
+        r"(?P<a>[\w.]+(?:\([^()]*\))?)\s*(?P<word>\.\.\.|\.\.<)\s*(?P<b>[\w.]+(?:\([^()]*\))?)",
+        "write `{a}..{b}`, without `{b}`, or `{a}..={b}`, with it",
+    ),
     _row(
         r"<S>for\s*\(?\s*(?:let\s+|var\s+|int\s+|const\s+)?(?P<name>\w+)\s*=\s*(?P<from>\S+?)\s*;\s*\w+\s*<\s*(?P<to>[\w.()]+)",
         "write `for {name} in {from}..{to} {{ … }}`",
@@ -92,6 +142,10 @@ _LINES: Final = (
     _row(
         r"<S>for\s*\(?\s*(?:let\s+|var\s+|int\s+|const\s+)?(?P<name>\w+)\s*=\s*(?P<from>\S+?)\s*;\s*\w+\s*<=\s*(?P<to>[\w.()]+)",
         "write `for {name} in {from}..={to} {{ … }}`",
+    ),
+    _row(
+        r"<S>for\s*\(?\s*(?P<a>\w+)\s*,\s*(?P<b>\w+)\s+(?:in|of)\s+(?P<rest>[^{};]+\.(?:enumerate|entries|zip)\([^()]*\))",
+        "write `for ({a}, {b}) in {rest}`",
     ),
     _row(
         r"<S>for\s*\(?\s*(?P<a>\w+)\s*,\s*(?P<b>\w+)\s+(?:in|of)\s+(?P<rest><V>)",
@@ -106,6 +160,9 @@ _LINES: Final = (
     _row(r"<S>(?P<word>del|delete)\s+(?P<map>[\w.]+)\[(?P<key>[^\]]+)\]", "write `{map}.remove({key})`"),
     _row(r"<S>(?P<word>yield)\b", "Kavach has no generators: give back an array"),
     _row(r"<S>with\s", "Kavach has no `with` blocks: what was opened needs no closing"),
+    _row(r"(?P<word>new)\s+(?:List|Array|ArrayList|Vec|Vector)\b", "write `[]`, with its type: `let xs: [Int] = []`"),
+    _row(r"(?P<word>new)\s+\w*(?:Map|Dict|Dictionary)\b", "write `[:]`, with its type: `let m: [String: Int] = [:]`"),
+    _row(r"(?P<word>new)\s+\w*Set\b", "a map serves as a set: `let seen: [String: Bool] = [:]`"),
     _row(r"(?P<word>new)\s+(?P<name>[A-Z]\w*)\s*\((?P<inside>[^()]*)\)", "leave it out: write `{name}({inside})`"),
     _row(r"(?P<word>new)\s", "leave it out: a record is made with `Name(…)`"),
     _row(r"(?P<word>await)\s+(?P<task>[\w.]+)", "write `{task}.wait()`, perhaps with `try` before it"),
@@ -114,8 +171,19 @@ _LINES: Final = (
         r"(?P<word>\b(?:typeof|instanceof))\b\s*",
         "types are known at once: `match` looks at variants",
     ),
-    _row(r"(?P<call>[\w.]+\([^()]*\))(?P<word>\?)", "to pass an error on, write `try {call}`"),
-    _row(r"(?P<value>\w+)(?P<word>\?)\.(?P<field>\w+)", "write `if const {value} = {value} {{ {value}.{field} }}`"),
+    _row(r"(?P<word>\btry[?!])\s*(?P<call>[\w.]+\([^()]*\))", "write `{call} catch e => …`, with a value for `…`"),
+    _row(
+        r"(?P<value>\w+)(?P<word>\?)\.(?P<field>\w+(?:\([^()]*\))?)",
+        "write `if const {value} = {value} {{ {value}.{field} }}`",
+    ),
+    _row(
+        r"(?P<call>(?:\"[^\"{}]*\")?[\w.]+\([^()]*\))(?P<word>\?)(?=\s*(?:[,;)\]}.]|//|$))",
+        "to pass an error on, write `try {call}`; for what may be `none`, `{call} ?? …`",
+    ),
+    _row(
+        r"(?P<then>(?:\"[^\"]*\"|[\w.\-]+)(?:\([^()]*\))?)\s+(?P<word>if)\s+(?P<condition>[^{}]+?)\s+else\s+(?P<otherwise>\"[^\"]*\"|[\w.\-]+(?:\([^()]*\))?)",
+        "write `if {condition} {{ {then} }} else {{ {otherwise} }}`",
+    ),
     _row(
         r"(?:\breturn\s+)?(?P<condition>[^?(){}=,]+?)\s*(?P<word>\?)\s*(?P<then>[^:?{}]+?)\s*:\s*(?P<otherwise>[^,(){}]+)",
         "write `if {condition} {{ {then} }} else {{ {otherwise} }}`",
@@ -132,19 +200,23 @@ _LINES: Final = (
     _row(r"(?P<word><>)", "write `!=`"),
     _row(r"(?P<word>\.\.\.)(?P<name>\w*)", "write `{name}.concat([…])`"),
     _row(r"(?P<word>\b(?:println|print|printf|format|panic|vec)!)\s*\((?P<inside>.*)\)", "write `print({inside})`"),
-    _row(r"(?P<value>\w+)(?P<word>!)(?=[\s).;]|$)", "it may be `none`: write `{value} ?? …`"),
+    _row(r"(?P<value>[\w.\[\]]+)(?P<word>!)(?=[\s).;,}]|$)", "it may be `none`: write `{value} ?? …`"),
     _row(r"(?P<word>\bnot)\s+(?P<rest>[\w.]+(?:\([^()]*\))?)", "write `!{rest}`"),
     _row(r"(?P<word>\band)\b", "write `&&`"),
     _row(r"(?P<word>\bor)\b", "write `||`"),
+    _row(r"\{\s*\(?(?P<names>\w+(?:\s*,\s*\w+)*)\)?\s+(?P<word>in)\s+(?P<rest><V>)", "{LAMBDA}"),
     _row(r"\w\s+(?P<word>as)\s", "Kavach converts with methods: `n.to_float()`"),
-    _row(r"(?P<a>[\w.\"]+)\s+(?:not\s+)?in\s+(?P<b>[\w.\[\], ]+[\w\]])", "write `{b}.contains({a})`"),
+    _row(r"(?P<a>[\w.\"]+)\s+(?:not\s+)?in\s+(?P<b>[\w.]+|\[[^\[\]]*\])", "write `{b}.contains({a})`"),
     _row(r"(?P<a>\w+)\s+(?P<word>is)\s", "write `==`, or `match` for variants"),
     _row(r"(?P<word>\b[fF])(?P<text>\"[^\"]*\")", "leave it out: every text has values in braces, `{text}`"),
     _row(r"(?P<word>\b[rb])\"", "leave it out: a backslash in text is written `\\\\`"),
+    _row(r"(?P<a>[\w.]+|\"[^\"]*\")\[(?P<from>[^\[\]:.]+)\.\.=?\]", "write `{a}.slice({from}, {a}.len())`"),
+    _row(r"(?P<a>[\w.]+|\"[^\"]*\")\[\.\.=?(?P<to>[^\[\]:.]+)\]", "write `{a}.slice(0, {to})`"),
     _row(r"(?P<a>\w+)\[(?P<from>[^\[\]:]*):(?P<to>[^\[\]:]*)\]", "write `{a}.slice({from}, {to})`"),
     _row(r"(?P<name>\w+)\[\s*\]", "write `[{name}]`"),
-    _row(r"\(?(?P<names>\b\w+(?:\s*,\s*\w+)*)\)?\s*=>\s*(?P<rest><V>)", "a function value is `fn({names}) => {rest}`"),
-    _row(r"[=(,]\s*\|(?P<names>[\w, ]*)\|\s*(?P<rest><V>)", "a function value is `fn({names}) => {rest}`"),
+    _row(r"\(?(?P<names>\b[A-Za-z_]\w*(?:\s*,\s*\w+)*)\)?\s*(?:=>|->)\s*(?P<rest><V>)", "{LAMBDA}"),
+    _row(r"[=(,]\s*\|(?P<names>[\w, ]*)\|\s*(?P<rest><V>)", "{LAMBDA}"),
+    _row(r"\bfn\s*\((?P<names>[^()]*)\)\s*(?P<rest>(?=[\w(\"\[])<V>)", "{LAMBDA}"),
     _row(r"\bimport\s+(?P<name>[A-Za-z_]\w*)", 'a file is imported by its path: `import "{name}.kav"`'),
     _row(r"<S>(?P<word>from)\s+\"?(?P<name>\w+)\"?\s+import\b", 'write `import "{name}.kav"`'),
     _row(r"<S>#?(?P<word>use|using|include|require)\s*[\"<(]*(?P<name>\w+)", 'write `import "{name}.kav"`'),
@@ -179,6 +251,8 @@ def _by_line(file: SourceFile, token: Token, previous: Token, expected: frozense
                 continue
             if "{ARM}" in advice and "=>" not in expected:
                 continue
+            if "{LAMBDA}" in advice and token.kind in (IDENTIFIER, "INT", "STRING") and previous.kind != ")":
+                continue
             if "{INNER}" in advice and (previous.kind != "fn" or expected != {"("}):
                 continue
             help_text = advice.format(**_values(match))
@@ -198,8 +272,21 @@ def _values(match: re.Match[str]) -> dict[str, str]:
     inner = f"const {values.get('name')} = fn({values.get('inside')}){ending}"
     values["INNER"] = f"a function inside a function is a value: `{inner} {{ … }}`"
     values["ARM"] = "write `=>`"
+    values["LAMBDA"] = (
+        f"a function value is `fn({values.get('names')}) => {_cut(_closed(match['rest']))}`" if "rest" in values else ""
+    )
     values["BARS"] = " | ".join(part.strip() for part in values.get("list", "").split(","))
     return values
+
+
+def _closed(text: str) -> str:
+    """`text` up to the first bracket that it closes and does not open, or comma outside of brackets."""
+    depth = 0
+    for place, character in enumerate(text):
+        depth += (character in "([{") - (character in ")]}")
+        if depth < 0 or (depth == 0 and character == ","):
+            return text[:place].rstrip()
+    return text
 
 
 def _cut(text: str) -> str:
@@ -217,7 +304,7 @@ def _by_context(
     if expected == {":"} and previous.kind == IDENTIFIER:
         if kind == IDENTIFIER:
             return Habit(f"the name comes before its type: write `{text}: {previous.text}`")
-        if kind in (")", ","):
+        if kind in (")", ",") and bracket == "(":
             return Habit(f"every parameter has a type: `{previous.text}: Int`")
     if kind == IDENTIFIER and previous.kind == IDENTIFIER and NEWLINE in expected and previous.text not in _DECLARING:
         after = file.text[token.end : token.end + 20].lstrip()
