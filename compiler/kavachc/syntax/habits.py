@@ -251,7 +251,7 @@ def _by_line(file: SourceFile, token: Token, previous: Token, expected: frozense
                 continue
             if "{ARM}" in advice and "=>" not in expected:
                 continue
-            if "{LAMBDA}" in advice and token.kind in (IDENTIFIER, "INT", "STRING") and previous.kind != ")":
+            if "{LAMBDA}" in advice and token.kind not in ("=>", "->", "|", "in") and not match[0].startswith("fn"):
                 continue
             if "{INNER}" in advice and (previous.kind != "fn" or expected != {"("}):
                 continue
@@ -304,7 +304,7 @@ def _by_context(
     if expected == {":"} and previous.kind == IDENTIFIER:
         if kind == IDENTIFIER:
             return Habit(f"the name comes before its type: write `{text}: {previous.text}`")
-        if kind in (")", ",") and bracket == "(":
+        if kind == ")" or (kind == "," and bracket == "("):
             return Habit(f"every parameter has a type: `{previous.text}: Int`")
     if kind == IDENTIFIER and previous.kind == IDENTIFIER and NEWLINE in expected and previous.text not in _DECLARING:
         after = file.text[token.end : token.end + 20].lstrip()
