@@ -65,6 +65,9 @@ NOT_GENERIC = Code(
     "functions, methods and types can be generic: write the types that are meant here",
 )
 NOT_KAVACH = Code("K0122", "`{word}` is not part of Kavach")
+TEXT_NOT_PLAIN = Code(
+    "K0124", "{what} is plain text, without values in `{{ }}`", "for the marks themselves write `\\{{` and `\\}}`"
+)
 REST_MARK = Code("K0140", "the rest of an array is written `..` in a pattern", "write `..`, or `..name`")
 REST_NOT_LAST = Code("K0141", "`..` stands last in an array pattern", "move it to the end: `[first, ..rest]`")
 RECEIVER_NOT_FIRST = Code("K0120", "`self` can only be the first parameter")
@@ -229,6 +232,11 @@ RETURN_OF_UNKNOWN = Code(
 # K04xx: effects and capabilities.
 
 EFFECT_NOT_PROMISED = Code("K0401", "`{name}` uses `{effect}`, which its `uses` does not list")
+FUNCTION_USES_MORE = Code(
+    "K0409", "{name} uses `{effect}`, which `{type}` does not list", "add `{effect}` to the type's `uses`"
+)
+USES_TWICE = Code("K0410", "`uses` lists `{effect}` already", "leave it out here")
+USES_NOT_SAID = Code("K0411", "what is given here may use no more than `{uses}`, and a `{type}` may use anything")
 EFFECT_NOT_ALLOWED = Code("K0402", "the handler `{name}` uses `{effect}`, which its agent may not")
 CAPABILITY_OUTSIDE_HANDLER = Code(
     "K0403",

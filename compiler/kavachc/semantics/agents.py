@@ -6,9 +6,9 @@ from kavachc.diagnostics import codes
 from kavachc.diagnostics.diagnostic import Label
 from kavachc.semantics import typed_ast as typed
 from kavachc.semantics.body import Body, Dispatch
+from kavachc.semantics.capability_names import resolve_capability
 from kavachc.semantics.constants import not_plain
 from kavachc.semantics.effects import Effects
-from kavachc.semantics.type_names import resolve_capability
 from kavachc.semantics.types import UNKNOWN, CapabilityType
 from kavachc.semantics.world import Facts, World
 from kavachc.source import Span

@@ -13,11 +13,12 @@ from kavachc.semantics.conversions import (
     bound_help,
     convertible,
     is_partly_unknown,
-    may_become_fallible,
+    is_usable_as,
     same_type,
     why_not_shown,
 )
 from kavachc.semantics.habits import help_for_mismatch
+from kavachc.semantics.promises import as_promised
 from kavachc.semantics.scope import Scope
 from kavachc.semantics.type_names import resolve_type, variables_by_name
 from kavachc.semantics.types import (
@@ -176,8 +177,10 @@ class Body:
             return typed.ToError(value.span, ERROR, value)
         if isinstance(wanted, CapabilityType) and isinstance(found, RecordType) and wanted in found.capabilities:
             return typed.ToCapability(value.span, wanted, value, wanted)
-        if isinstance(wanted, FunctionType) and may_become_fallible(found, wanted):
-            return self.as_fallible(value, wanted)
+        if isinstance(found, FunctionType) and isinstance(wanted, FunctionType) and is_usable_as(found, wanted):
+            value = as_promised(self, value, wanted) if found.uses != wanted.uses else value
+            can_stay = value.type is UNKNOWN or same_type(value.type, wanted)
+            return value if can_stay else self.as_fallible(value, wanted)
         if found is NOTHING and isinstance(value, typed.If) and value.otherwise is None:
             return self.report(codes.IF_WITHOUT_ELSE, value.span, type=wanted)
         if found is NOTHING:

@@ -35,6 +35,7 @@ from kavachc.semantics.names import (
 from kavachc.semantics.statements import place_of
 from kavachc.semantics.types import (
     UNKNOWN,
+    UNKNOWN_USES,
     AgentType,
     CapabilityMethod,
     CapabilityType,
@@ -77,6 +78,7 @@ def record_call(body: Body, checked: Checked, spawned: bool) -> None:
         body.facts.edges.append(Edge(edge.callee, edge.span, edge.carries_effects, not spawned))
     if checked.effect is not None:
         body.facts.uses.append(Use(typed.Effect(checked.effect), checked.call.span))
+    body.facts.uses.extend(Use(effect, checked.call.span) for effect in checked.uses)
     if checked.waits and not spawned:
         body.facts.waits = True
     if checked.acts is not None:
@@ -358,7 +360,7 @@ def _call_value(body: Body, node: ast.Call, target: typed.Expr, type_: FunctionT
     shape = body.world.shape(len(type_.parameters), type_.error)
     call = typed.CallValue(node.span, type_.result, found.receiver, shape, found.values)
     edge = Edge(shape, node.span, carries_effects=False, runs_now=True)
-    return Checked(call, name, type_.error, found.before, edge)
+    return Checked(call, name, type_.error, found.before, edge, uses=() if type_.uses == UNKNOWN_USES else type_.uses)
 
 
 def _call_handler(body: Body, node: ast.Call, target: typed.Expr, function: typed.Function) -> Checked:

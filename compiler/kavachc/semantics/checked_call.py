@@ -16,7 +16,8 @@ from kavachc.syntax import ast
 class Checked:
     """`error` is what the call can fail with. `before` are bindings that keep the order of evaluation.
 
-    `edge`, `effect` (a built-in capability), `waits` and `acts` (see `Facts`) are for `record_call`.
+    `edge`, `effect` (a built-in capability), `uses` (what the called value's type says), `waits` and `acts` (see
+    `Facts`) are for `record_call`.
     """
 
     call: typed.Expr
@@ -28,6 +29,7 @@ class Checked:
     waits: bool = False
     acts: str | None = None
     is_wrong: bool = False
+    uses: tuple[typed.Effect, ...] = ()
 
     def wrap(self, inner: typed.Expr) -> typed.Expr:
         """`inner`, made of the call, behind the bindings that must run first."""

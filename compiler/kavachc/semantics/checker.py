@@ -11,6 +11,7 @@ from kavachc.diagnostics.diagnostic import Diagnostic, DiagnosticBag, Label
 from kavachc.semantics import typed_ast as typed
 from kavachc.semantics.agents import Settings, resolve_can
 from kavachc.semantics.body import Body
+from kavachc.semantics.capability_names import resolve_uses
 from kavachc.semantics.constants import check_constant, check_default
 from kavachc.semantics.declarations import check_error_type, declare
 from kavachc.semantics.effects import Effects
@@ -75,6 +76,8 @@ def check(files: ProgramFiles | ast.Module, bag: DiagnosticBag, *, needs_main: b
     checked = _check_functions(world, 0)
     for error, written in world.error_types:
         check_error_type(world, error, written)
+    for uses in world.uses_written.values():
+        resolve_uses(world, uses, is_in_type=True)
     for key, span in world.map_keys:
         check_key(world, span, key)
     limits = Limits(world, check_expression)
@@ -89,6 +92,7 @@ def check(files: ProgramFiles | ast.Module, bag: DiagnosticBag, *, needs_main: b
     effects.infer()
     effects.check_constants()
     effects.check_promises()
+    effects.check_given()
     check_calls(world, effects)
     limits.check_calls(effects)
     settings.check_calls(effects)

@@ -9,6 +9,7 @@ from kavachc.diagnostics.diagnostic import Label
 from kavachc.semantics import typed_ast as typed
 from kavachc.semantics.body import DROPPED, Body, drop
 from kavachc.semantics.conversions import is_partly_unknown
+from kavachc.semantics.promises import note_held, take_promise
 from kavachc.semantics.scope import Scope
 from kavachc.semantics.statements import check_function_body
 from kavachc.semantics.types import INFERRED, NEVER, NOTHING, UNKNOWN, FunctionType, OptionalType, Type
@@ -29,7 +30,7 @@ def check_closure(body: Body, node: ast.Closure, wanted: Type | None) -> typed.E
         given = counted(len(node.parameters), "parameter")
         return body.report(codes.CLOSURE_PARAMETERS, node.span, wanted=_without_result(known), given=given)
     parameters = tuple([_parameter(body, node, index, known) for index in range(len(node.parameters))])
-    result, error = _ending(body, node, known)
+    result, error, uses = _ending(body, node, known)
     variables = body.variables()
     function = typed.Function(NAME, parameters, result, error, node.span, type_parameters=variables, captures=())
     inner = _body(body, function)
@@ -45,8 +46,8 @@ def check_closure(body: Body, node: ast.Closure, wanted: Type | None) -> typed.E
     captured = inner.captured.values()
     function.captures = tuple([item.local for item in captured])
     body.world.closures.append(function)
-    body.world.note_value(body.facts, function, node.span)
-    type_ = FunctionType(tuple([item.type for item in parameters]), function.result, function.error)
+    type_ = FunctionType(tuple([item.type for item in parameters]), function.result, function.error, uses)
+    take_promise(body, function, type_, node.span)
     return typed.Closure(node.span, type_, function, tuple([item.value for item in captured]))
 
 
@@ -72,18 +73,22 @@ def _parameter(body: Body, node: ast.Closure, index: int, known: FunctionType | 
     return typed.Local(name, type_, False, written.name.span)
 
 
-def _ending(body: Body, node: ast.Closure, known: FunctionType | None) -> tuple[Type, Type | None]:
-    """The result and the error. Written in full without either, a closure gives nothing, unless more is known."""
+def _ending(
+    body: Body, node: ast.Closure, known: FunctionType | None
+) -> tuple[Type, Type | None, tuple[typed.Effect, ...]]:
+    """The result, the error and the promise. Written in full without the first two, a closure gives nothing, unless
+    more is known."""
+    written = ast.FunctionTypeExpression(node.span, (), node.result, node.error, node.uses)
+    ending = body.resolve(written)
+    assert isinstance(ending, FunctionType)
+    uses = known.uses if node.uses is None and known is not None else ending.uses
     if node.result is not None or node.error is not None:
-        written = ast.FunctionTypeExpression(node.span, (), node.result, node.error)
-        ending = body.resolve(written)
-        assert isinstance(ending, FunctionType)
-        return ending.result, ending.error
+        return ending.result, ending.error, uses
     if known is not None:
-        return known.result, known.error
+        return known.result, known.error, uses
     if body.guesses:
-        return UNKNOWN, UNKNOWN
-    return (UNKNOWN if node.is_short else NOTHING), None
+        return UNKNOWN, UNKNOWN, uses
+    return (UNKNOWN if node.is_short else NOTHING), None, uses
 
 
 def _body(outer: Body, function: typed.Function) -> Body:
@@ -100,7 +105,9 @@ def _body(outer: Body, function: typed.Function) -> Body:
         local = outer.scope.find(name)
         if local is None:
             return None
-        return body.capture(local, local.name, local.span, typed.LocalGet(function.span, local.type, local))
+        made = body.capture(local, local.name, local.span, typed.LocalGet(function.span, local.type, local))
+        note_held(body, made, typed.LocalGet(function.span, local.type, local))
+        return made
 
     body.scope = Scope(captured, outer.scope)
     for parameter in function.parameters:

@@ -17,6 +17,7 @@ from kavachc.semantics.types import (
     NOTHING,
     STRING,
     UNKNOWN,
+    UNKNOWN_USES,
     AgentType,
     CapabilityType,
     FunctionType,
@@ -58,7 +59,7 @@ def is_partly_unknown(value: object) -> bool:
     pending: list[Type] = [value]
     while pending:
         current = pending.pop()
-        if current is UNKNOWN:
+        if current is UNKNOWN or (isinstance(current, FunctionType) and current.uses == UNKNOWN_USES):
             return True
         pending.extend(parts(current))
     return False
@@ -72,16 +73,16 @@ def convertible(found: Type, wanted: Type) -> bool:
         return convertible(found, wanted.element)
     if wanted is ERROR:
         return isinstance(found, RecordType | SumType)
-    if may_become_fallible(found, wanted):
-        return True
+    if isinstance(found, FunctionType) and isinstance(wanted, FunctionType):
+        return is_usable_as(found, wanted)
     return isinstance(wanted, CapabilityType) and isinstance(found, RecordType) and wanted in found.capabilities
 
 
-def may_become_fallible(found: Type, wanted: Type) -> bool:
-    """Whether `found` is of functions that cannot fail, and `wanted` is the same for such that can."""
-    if not isinstance(found, FunctionType) or not isinstance(wanted, FunctionType):
-        return False
-    return found.error is None and wanted.error is not None and same_type(found, replace(wanted, error=None))
+def is_usable_as(found: FunctionType, wanted: FunctionType) -> bool:
+    """Whether the types are the same but for what they say with `uses` (`promises.py`), and for an error of `wanted`
+    where `found` has none."""
+    error = None if found.error is None else wanted.error
+    return same_type(replace(found, uses=()), replace(wanted, error=error, uses=()))
 
 
 def find_inside(type_: Type, is_wanted: Callable[[Type], bool]) -> Type | None:

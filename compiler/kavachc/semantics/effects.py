@@ -14,8 +14,8 @@ from typing import TypeAlias
 from kavachc.diagnostics import codes
 from kavachc.diagnostics.diagnostic import Label
 from kavachc.semantics import typed_ast as typed
+from kavachc.semantics.capability_names import beyond, resolve_uses
 from kavachc.semantics.graph import components
-from kavachc.semantics.type_names import resolve_capability
 from kavachc.semantics.types import CapabilityMethod, FunctionShape
 from kavachc.semantics.wording import quoted
 from kavachc.semantics.world import Callee, Facts, World
@@ -87,19 +87,21 @@ class Effects:
         return [*(edge.callee for edge in facts.edges), *(constant for constant, _ in facts.constants)]
 
     def _infer_effects(self) -> None:
-        callers: dict[typed.Function, list[typed.Function]] = {}
+        callers: dict[typed.Function, list[tuple[typed.Function, bool]]] = {}
         for function in self.functions:
             facts = self._facts(function)
-            function.effects = frozenset(use.effect for use in facts.uses)
+            function.effects = function.listed = frozenset(use.effect for use in facts.uses)
             for edge in facts.edges:
                 if edge.carries_effects and isinstance(edge.callee, typed.Function):
-                    callers.setdefault(edge.callee, []).append(function)
+                    callers.setdefault(edge.callee, []).append((function, edge.is_promised))
         pending = list(self.functions)
         while pending:
             callee = pending.pop()
-            for caller in callers.get(callee, ()):
-                if not callee.effects <= caller.effects:
+            for caller, is_promised in callers.get(callee, ()):
+                listed = caller.listed if is_promised else caller.listed | callee.listed
+                if not callee.effects <= caller.effects or listed != caller.listed:
                     caller.effects |= callee.effects
+                    caller.listed = listed
                     pending.append(caller)
 
     def _callers(self, makers: bool = False) -> dict[Callee, list[Callee]]:
@@ -207,19 +209,27 @@ class Effects:
             name = function.name.rpartition(".")[2]
             uses = declaration.signature.uses
             if uses is not None:
-                promised = self._resolved(uses)
-                for effect in _beyond(function.effects, promised):
+                promised = resolve_uses(self.world, uses)
+                for effect in beyond(function.listed, promised):
                     self._report(
                         function, declaration, effect, codes.EFFECT_NOT_PROMISED, name, f"add `{effect}` to `uses`"
                     )
             if function.agent is not None:
-                for effect in _beyond(function.effects, function.agent.can):
+                for effect in beyond(function.effects, function.agent.can):
                     help_text = f"add `can {effect}` to `{function.agent.name}`"
                     self._report(function, declaration, effect, codes.EFFECT_NOT_ALLOWED, name, help_text)
 
-    def _resolved(self, references: Iterable[ast.CapabilityReference]) -> list[typed.Effect]:
-        found = [resolve_capability(self.world.at(reference.span), reference) for reference in references]
-        return [effect for effect in found if effect is not None]
+    def check_given(self) -> None:
+        """What is given where a function type says what it may use uses no more."""
+        for given in self.world.given:
+            for effect in beyond(given.function.listed, given.type.uses):
+                origin = self._origin(given.function, effect, is_listed=True)
+                is_closure = given.function.captures is not None
+                name = "this function" if is_closure else f"`{given.function.name.rpartition('.')[2]}`"
+                labels = () if origin is None or origin.span == given.span else (origin,)
+                self.world.bag.report(
+                    codes.FUNCTION_USES_MORE, given.span, name=name, effect=effect, type=given.type, labels=labels
+                )
 
     def _report(
         self,
@@ -231,28 +241,23 @@ class Effects:
         help_text: str,
     ) -> None:
         """At the place in the function's own body where the effect comes from."""
-        origin = self._origin(function, effect)
+        origin = self._origin(function, effect, is_listed=code is codes.EFFECT_NOT_PROMISED)
         labels = () if origin is None else (origin,)
         where = declaration.signature.name.span
         self.world.bag.report(code, where, name=name, effect=effect, labels=labels, help=help_text)
 
-    def _origin(self, function: typed.Function, effect: typed.Effect) -> Label | None:
-        """Where in the text of the function the effect comes from."""
+    def _origin(self, function: typed.Function, effect: typed.Effect, is_listed: bool) -> Label | None:
+        """Where in the text of the function the effect comes from, one that its `uses` must list, or any."""
         facts = self._facts(function)
         for use in facts.uses:
             if use.effect == effect:
                 return Label(use.span, f"this uses `{effect}`")
         for edge in facts.edges:
             callee = edge.callee
-            if edge.carries_effects and isinstance(callee, typed.Function) and effect in callee.effects:
+            if not edge.carries_effects or not isinstance(callee, typed.Function) or (is_listed and edge.is_promised):
+                continue
+            if effect in (callee.listed if is_listed else callee.effects):
                 if callee.captures is not None:
-                    return self._origin(callee, effect)
+                    return self._origin(callee, effect, is_listed)
                 return Label(edge.span, f"`{callee.name.rpartition('.')[2]}` uses `{effect}`")
         return None
-
-
-def _beyond(effects: Iterable[typed.Effect], allowed: Iterable[typed.Effect]) -> list[typed.Effect]:
-    """The effects that `allowed` does not cover; a whole capability covers each of its methods."""
-    known = set(allowed)
-    beyond = [effect for effect in effects if effect not in known and typed.Effect(effect.capability) not in known]
-    return sorted(beyond, key=str)

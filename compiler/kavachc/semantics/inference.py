@@ -80,6 +80,9 @@ class Inference:
         elif isinstance(pattern, OptionalType) and not isinstance(actual, OptionalType):
             # A value that is there will be converted.
             self.match(pattern.element, actual)
+        elif isinstance(pattern, FunctionType) and isinstance(actual, FunctionType) and pattern.uses != actual.uses:
+            # What is not as the pattern says is converted, or refused then.
+            self.match(replace(pattern, uses=actual.uses), actual)
         elif isinstance(pattern, FunctionType) and isinstance(pattern.error, TypeVariable):
             self._match_function(pattern, pattern.error, actual)
         elif same_head(pattern, actual):
@@ -215,8 +218,8 @@ def _wanted_of_function(body: Body, inference: Inference, node: ast.Expression, 
     result = inference.of(slot.result) if inference.knows(slot.result) else UNKNOWN
     parameters = tuple([inference.of(item) for item in slot.parameters])
     if not inference.is_open_error(slot.error):
-        return FunctionType(parameters, result, error_or_none(slot.error and inference.of(slot.error)))
+        return FunctionType(parameters, result, error_or_none(slot.error and inference.of(slot.error)), slot.uses)
     if isinstance(node, ast.Closure):
-        return FunctionType(parameters, result, INFERRED)
+        return FunctionType(parameters, result, INFERRED, slot.uses)
     named = body.world.functions.get(node.text)
-    return FunctionType(parameters, result, None if named is None or named.error is None else UNKNOWN)
+    return FunctionType(parameters, result, None if named is None or named.error is None else UNKNOWN, slot.uses)

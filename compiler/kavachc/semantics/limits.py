@@ -7,9 +7,9 @@ from kavachc.diagnostics.diagnostic import Label
 from kavachc.semantics import typed_ast as typed
 from kavachc.semantics.body import Body, Dispatch
 from kavachc.semantics.builtins import BUILTIN_CAPABILITIES
+from kavachc.semantics.capability_names import resolve_capability
 from kavachc.semantics.effects import Effects
 from kavachc.semantics.folding import folded
-from kavachc.semantics.type_names import resolve_capability
 from kavachc.semantics.types import (
     BOOL,
     DURATION,

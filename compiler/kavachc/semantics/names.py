@@ -12,6 +12,8 @@ from kavachc.semantics.constants import constant_named
 from kavachc.semantics.conversions import is_partly_unknown
 from kavachc.semantics.habits import help_for_call, help_for_value
 from kavachc.semantics.inference import Inference
+from kavachc.semantics.literals import present
+from kavachc.semantics.promises import take_promise
 from kavachc.semantics.types import (
     AgentType,
     CapabilityType,
@@ -84,8 +86,10 @@ def _function_value(body: Body, node: ast.Name, function: typed.Function, wanted
     if any(item.is_reference for item in function.parameters):
         return body.report(codes.MUT_VALUE, node.span, name=function.name)
     body.world.want(function)
-    body.world.note_value(body.facts, function, node.span)
-    type_ = FunctionType(tuple([item.type for item in function.parameters]), function.result, function.error)
+    held = present(wanted)
+    uses = held.uses if isinstance(held, FunctionType) else ()
+    type_ = FunctionType(tuple([item.type for item in function.parameters]), function.result, function.error, uses)
+    take_promise(body, function, type_, node.span)
     if not function.type_parameters:
         return typed.FunctionValue(node.span, type_, function)
     example = f"fn({', '.join(f'{item.name}: …' for item in function.parameters)}) => {function.name}(…)"

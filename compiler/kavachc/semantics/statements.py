@@ -13,6 +13,7 @@ from kavachc.semantics.body import DROPPED, Body, Loop, unknown
 from kavachc.semantics.maps import entries_of
 from kavachc.semantics.names import is_known
 from kavachc.semantics.operators import arithmetic_result
+from kavachc.semantics.promises import note_held
 from kavachc.semantics.ranks import needs_wanted
 from kavachc.semantics.rules import note_use
 from kavachc.semantics.types import (
@@ -125,7 +126,10 @@ def _check_declare(body: Body, node: ast.Declare) -> typed.Declare:
         value = body.declared_value(node.name.text, node.value)
         type_ = value.type
     fixed = "" if node.mutable else "declared with `const`"
-    return typed.Declare(node.span, body.declare(node.name, type_, node.mutable, fixed), value)
+    local = body.declare(node.name, type_, node.mutable, fixed)
+    if not node.mutable:
+        note_held(body, local, value)
+    return typed.Declare(node.span, local, value)
 
 
 def _check_assign(body: Body, node: ast.Assign) -> typed.Statement:

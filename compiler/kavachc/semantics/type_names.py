@@ -1,4 +1,4 @@
-"""Type expressions and capability references: from what is written to what it means (spec 2, 5)."""
+"""Type expressions: from what is written to what it means (spec 2)."""
 
 from __future__ import annotations
 
@@ -7,14 +7,13 @@ from collections.abc import Mapping, Sequence
 from kavachc.diagnostics import codes
 from kavachc.diagnostics.diagnostic import Label
 from kavachc.semantics.builtins import BUILTIN_CAPABILITIES
+from kavachc.semantics.capability_names import effects_written
 from kavachc.semantics.conversions import BOUNDS
 from kavachc.semantics.habits import help_for_type
-from kavachc.semantics.typed_ast import Effect
 from kavachc.semantics.types import (
     NOTHING,
     UNKNOWN,
     ArrayType,
-    CapabilityType,
     FunctionType,
     MapType,
     OptionalType,
@@ -84,7 +83,10 @@ def _function_type(world: World, written: ast.FunctionTypeExpression, variables:
     error = None if written.error is None else resolve_type(world, written.error, variables)
     if error is not None and written.error is not None:
         world.error_types.append((error, written.error))
-    return FunctionType(parameters, result, error)
+    if written.uses is None:
+        return FunctionType(parameters, result, error)
+    world.uses_written[written.span] = written.uses
+    return FunctionType(parameters, result, error, effects_written(world, written.uses))
 
 
 def variables_by_name(variables: Sequence[TypeVariable]) -> Variables:
@@ -161,34 +163,3 @@ def _report_no_type(world: World, written: ast.NamedType, variables: Variables) 
     if help_text is None:
         help_text = world.help_for_name(name.text, [*variables, *PRIMITIVES, "Task", *world.types])
     world.bag.report(codes.UNKNOWN_TYPE, name.span, name=name.text, help=help_text)
-
-
-def resolve_capability(world: World, written: ast.CapabilityReference) -> Effect | None:
-    """What `Payments`, `Payments.refund` or `Console` in `can`, `uses` or `limit` stands for; None when wrong."""
-    name = written.capability.text
-    if name in BUILTIN_CAPABILITIES:
-        if written.method is not None:
-            world.bag.report(codes.BUILT_IN_HAS_NO_PARTS, written.span, capability=name)
-        return Effect(name)
-    found = world.types.get(name)
-    if found is None and world.is_spoiled(name):
-        return None
-    if found is None:
-        known = [*BUILTIN_CAPABILITIES, *(str(item) for item in world.types.values() if _is_capability(item))]
-        help_text = world.help_for_name(name, known)
-        world.bag.report(codes.UNKNOWN_CAPABILITY, written.capability.span, name=name, help=help_text)
-        return None
-    if not isinstance(found, CapabilityType):
-        world.bag.report(codes.NOT_A_CAPABILITY, written.capability.span, name=name, what="a type")
-        return None
-    if written.method is None:
-        return Effect(name)
-    if found.method(written.method.text) is None:
-        help_text = near_miss(written.method.text, [method.name for method in found.methods])
-        world.bag.report(codes.UNKNOWN_METHOD, written.method.span, type=name, name=written.method.text, help=help_text)
-        return None
-    return Effect(name, written.method.text)
-
-
-def _is_capability(item: Type) -> bool:
-    return isinstance(item, CapabilityType)

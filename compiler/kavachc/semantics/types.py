@@ -96,16 +96,33 @@ class TaskType:
 
 
 @dataclass(frozen=True, slots=True)
+class Effect:
+    """A capability that a function uses; `method` is None for all of it, and for built-in ones."""
+
+    capability: str
+    method: str | None = None
+
+    def __str__(self) -> str:
+        return self.capability if self.method is None else f"{self.capability}.{self.method}"
+
+
+# What a function type says that names what is no capability, which has been reported: it fits everywhere.
+UNKNOWN_USES = (Effect("unknown"),)
+
+
+@dataclass(frozen=True, slots=True)
 class FunctionType:
-    """Of a function value. `error` is None where it cannot fail."""
+    """Of a function value. `error` is None where it cannot fail. `uses` is what it may use at most, sorted and without
+    what a whole capability covers; empty where nothing is said of it."""
 
     parameters: tuple[Type, ...]
     result: Type
     error: Type | None
+    uses: tuple[Effect, ...] = ()
 
     def __str__(self) -> str:
         inside = ", ".join(str(item) for item in self.parameters)
-        return f"fn({inside}){ending_text(self.result, self.error)}"
+        return f"fn({inside}){ending_text(self.result, self.error, self.uses)}"
 
 
 @dataclass(eq=False, slots=True)
@@ -306,11 +323,13 @@ Type: TypeAlias = (
 )
 
 
-def ending_text(result: Type | str | None, error: Type | str | None) -> str:
-    """The end of a signature. A result that could take the error itself stands in parentheses."""
-    is_open = isinstance(result, FunctionType) and result.error is None and error is not None
-    arrow = "" if result is None or str(result) == "()" else f" -> {f'({result})' if is_open else result}"
-    return f"{arrow}{'' if error is None else f' ! {error}'}"
+def ending_text(result: Type | str | None, error: Type | str | None, uses: tuple[Effect, ...] = ()) -> str:
+    """The end of a signature. A result that could take the error or the `uses` itself stands in parentheses."""
+    is_open = isinstance(result, FunctionType) and not result.uses and (bool(uses) or result.error is None)
+    shown = f"({result})" if is_open and (uses or error is not None) else result
+    arrow = "" if result is None or str(result) == "()" else f" -> {shown}"
+    promise = f" uses {', '.join(map(str, uses))}" if uses else ""
+    return f"{arrow}{'' if error is None else f' ! {error}'}{promise}"
 
 
 # Generic types. `parts` and `with_parts` alone know how types are made of others.
@@ -342,7 +361,8 @@ def with_parts(type_: Type, new: tuple[Type, ...]) -> Type:
         return TupleType(new)
     if isinstance(type_, FunctionType):
         count = len(type_.parameters)
-        return FunctionType(new[:count], new[count], None if type_.error is None else error_or_none(new[count + 1]))
+        error = None if type_.error is None else error_or_none(new[count + 1])
+        return FunctionType(new[:count], new[count], error, type_.uses)
     if isinstance(type_, ArrayType | MapType | OptionalType | TaskType):
         return type(type_)(*new)
     assert isinstance(type_, RecordType | SumType) and type_.origin is not None, f"{type_} has no parts"
@@ -360,7 +380,8 @@ def same_head(left: Type, right: Type) -> bool:
         return declared(left) is declared(right)
     if isinstance(left, FunctionType) and isinstance(right, FunctionType):
         same_count = len(left.parameters) == len(right.parameters)
-        return same_count and (left.error is None) == (right.error is None)
+        same_uses = left.uses == right.uses or UNKNOWN_USES in (left.uses, right.uses)
+        return same_count and same_uses and (left.error is None) == (right.error is None)
     structural = type(left) is type(right) and len(parts(left)) == len(parts(right)) > 0
     return structural or left == right
 

@@ -280,7 +280,7 @@ def _breaks(body: typed.Block) -> bool:
 
 def _warn_promises(functions: list[typed.Function], modules: Sequence[ast.Module], bag: DiagnosticBag) -> None:
     """`uses` that promises what is never used."""
-    effects = {function.span: function.effects for function in functions}
+    effects = {function.span: function.listed for function in functions}
     for item in _declarations(modules):
         if isinstance(item, ast.RecordDeclaration | ast.SumDeclaration):
             declared = item.methods

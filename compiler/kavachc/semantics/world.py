@@ -14,6 +14,7 @@ from kavachc.semantics.typed_ast import (
     Expr,
     Function,
     Implementation,
+    Local,
     Test,
 )
 from kavachc.semantics.types import (
@@ -29,6 +30,7 @@ from kavachc.semantics.types import (
     CapabilityType,
     FieldRule,
     FunctionShape,
+    FunctionType,
     NominalType,
     PrimitiveType,
     RecordType,
@@ -62,12 +64,23 @@ class Use:
 class Edge:
     """A call in a body. `carries_effects`: the caller has the callee's effects (not for handlers and capability
     methods, whose effects are their own, and not for function values, whose effects are those of whoever made them).
-    `runs_now`: the caller waits for its end (not for `spawn`, and not where the function only becomes a value)."""
+    `runs_now`: the caller waits for its end (not for `spawn`, and not where the function only becomes a value).
+    `is_promised`: it becomes a value of a type that says what it uses, which so is its callers' too."""
 
     callee: Callee
     span: Span
     carries_effects: bool
     runs_now: bool
+    is_promised: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A function given, at `span`, where a function type says what it may use."""
+
+    function: Function
+    type: FunctionType
+    span: Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +191,11 @@ class World:
     applied: list[tuple[RecordType | SumType, Span]] = field(default_factory=list)
     # The errors of function types, with where they are written: looked at when all types are known.
     error_types: list[tuple[Type, ast.TypeExpression]] = field(default_factory=list)
+    # What function types say with `uses`, by its place, looked at likewise; what was given to such types; and the
+    # functions that names of bodies hold which do not change.
+    uses_written: dict[Span, tuple[ast.CapabilityReference, ...]] = field(default_factory=dict)
+    given: list[Given] = field(default_factory=list)
+    functions_in: dict[Local, Function] = field(default_factory=dict)
     # The types of keys that were written, looked at likewise.
     map_keys: list[tuple[Type, Span]] = field(default_factory=list)
     closures: list[Function] = field(default_factory=list)
@@ -259,9 +277,9 @@ class World:
             self.shapes[key] = FunctionShape(*key)
         return self.shapes[key]
 
-    def note_value(self, facts: Facts, function: Function, span: Span) -> None:
+    def note_value(self, facts: Facts, function: Function, span: Span, is_promised: bool = False) -> None:
         """The function becomes a value: its effects are those of the body that makes it one, whose facts these are."""
-        facts.edges.append(Edge(function, span, carries_effects=True, runs_now=False))
+        facts.edges.append(Edge(function, span, carries_effects=True, runs_now=False, is_promised=is_promised))
         errors = (None, ERROR) if isinstance(function.error, TypeVariable) else (function.error,)
         for error in errors:
             shape = self.shape(len(function.parameters), error)

@@ -90,6 +90,14 @@ _LINES: Final = (
         r"<S>(?:pub\s+)?fn\s+(?P<name>\w+)\s*\((?P<inside>[^()]*)\)(?P<ending>[^{}=]*?)\s*\{",
         "{INNER}",
     ),
+    _row(
+        r"\buses\s+(?P<names>[\w.]+(?:\s*,\s*[\w.]+)*)\s*!\s*(?P<error>\w+)",
+        "the error stands before it: write `! {error} uses {names}`",
+    ),
+    _row(
+        r"\)[^(){}=,]*?\buses\s*(?:\(\s*\)|(?=[{),=]|$))",
+        "leave `uses` out: a function that uses nothing needs no promise",
+    ),
     _row(r"^\s*\}?\s*(?P<word>catch|except)\b\s*(?:\(?\w*\)?)?\s*[{:]?", "{TRY}"),
     _row(r"^\s*\}\s*catch\b.*\{", "{TRY}"),
     _row(r"<S>(?P<word>try)\s*:", "{TRY}"),

@@ -30,6 +30,7 @@ from kavachc.syntax.tokens import (
     kind_of_mark,
 )
 from kavachc.syntax.type_arguments import read_type_arguments
+from kavachc.syntax.uses_lists import read_uses
 
 DIVISION: Final = "`//` begins a comment: `/` divides, and of two Ints gives a whole one"
 DEPTH_MAX: Final = 256
@@ -165,6 +166,9 @@ class Lexer:
                     yield token
                     *before, token = self._up_to_depth(arguments)
                     yield from before
+            elif kind == "uses":
+                *before, token = [token, *read_uses(text, position)]
+                yield from before
             position = token.end
             previous = token
             yield token

@@ -101,6 +101,7 @@ _WORDS: Final = {
     "OPERATOR": "an operator",
     "RANGE": "`..`",
     "TYPE_CLOSE": "`>`",
+    "USES_COMMA": "`,`",
     "STRING_MIDDLE": "`}`",
     "STRING_END": "`}`",
 }
@@ -129,8 +130,13 @@ def report_syntax_error(site: SyntaxErrorSite, bag: DiagnosticBag) -> None:
     if habit is not None and habit.word is not None:
         bag.report(codes.NOT_KAVACH, Span(site.file, habit.start, habit.end), help=habit.help, word=habit.word)
         return
-    if token.kind == "STRING_START" and "STRING" in expected and site.previous.kind not in ("import", "test"):
-        bag.report(codes.PATTERN_NOT_PLAIN, site.span)
+    if token.kind == "STRING_START" and "STRING" in expected:
+        what = {"import": "the path of an import", "test": "a test's name"}.get(site.previous.kind)
+        if what is None:
+            bag.report(codes.PATTERN_NOT_PLAIN, site.span)
+        else:
+            help_text = IMPORT_SHAPE if site.previous.kind == "import" else None
+            bag.report(codes.TEXT_NOT_PLAIN, site.span, what=what, help=help_text)
         return
     new_line = site.file.position(token.start)[0] > site.file.position(site.previous.end)[0]
     is_name = token.kind in KEYWORDS and IDENTIFIER in expected and "INT" not in expected
@@ -213,8 +219,7 @@ def _help(site: SyntaxErrorSite, expected: frozenset[str]) -> str | None:
     if previous.kind == "import":
         return IMPORT_SHAPE
     if previous.kind == "test" and token.kind in ("STRING", "STRING_START"):
-        where = "plain text" if "STRING" in expected else "at the top level of a file, outside of all brackets"
-        return f"a test has {where} as its name" if "STRING" in expected else f"`test` blocks stand {where}"
+        return "`test` blocks stand at the top level of a file, outside of all brackets"
     if token.kind == "else":
         return "an `else` follows the `}` of its `if`"
     if token.kind == "=" and "OPERATOR" in expected:

@@ -1,8 +1,8 @@
 """Telling the `<` of `Task<Bool>` and `ask<Yes>("…")` from the operator.
 
-The rule: a `<` that touches the name before it opens type arguments when only names, `,`, `->`, `?`, `( )`, `[ ]`
-(with a `:` in it, perhaps) and a `!` just after a type stand up to the `>` that balances it on the same line, and what
-follows cannot start an operand, unless it is a `(`.
+The rule: a `<` that touches the name before it opens type arguments when only names, `,`, `->`, `?`, `( )`, `[ ]` (with
+a `:` in it, perhaps), `!` after a type and `uses` with its names stand up to the `>` that balances it on the same line,
+and what follows cannot start an operand, unless it is a `(`.
 So `a<b>(c)` is a call with a type argument, and `a < b`, `a<b` and `f(a<b, c>d)` compare. After a name that is being
 declared, as in `fn f<T: Ord + Show>`, a `<` opens type parameters, whatever follows, and their bounds stand there too.
 """
@@ -13,6 +13,7 @@ import re
 from typing import Final
 
 from kavachc.syntax.tokens import BRACKETS, IDENTIFIER, Token
+from kavachc.syntax.uses_lists import read_uses
 
 _PART: Final = re.compile(r"[ \t]*(?:([A-Za-z_][A-Za-z0-9_]*)|(->|[<>,\[\]():]|!(?!=)|\?\??))")
 _DECLARED_PART: Final = re.compile(r"[ \t]*(?:([A-Za-z_][A-Za-z0-9_]*)|([<>,\[\]():+]))")
@@ -43,7 +44,10 @@ def read_type_arguments(text: str, start: int, refused: set[int], declares: bool
         position = match.end()
         word, mark = match.groups()
         if word:
-            tokens.append(Token("fn" if word == "fn" else IDENTIFIER, match.start(1), position, word))
+            tokens.append(Token(word if word in ("fn", "uses") else IDENTIFIER, match.start(1), position, word))
+            if word == "uses":
+                tokens.extend(read_uses(text, position))
+                position = tokens[-1].end
             continue
         if mark == "!" and tokens[-1].kind not in _ENDS_TYPE:
             break

@@ -42,6 +42,7 @@ class Function:
     captures: tuple[Local, ...] | None = None
     # Set by effects.py over the whole program:
     effects: frozenset[Effect] = frozenset()  # all that it uses, also through the functions that it calls
+    listed: frozenset[Effect] = frozenset()  # the same without function values whose types say what they use
     may_wait: bool = False  # it sleeps, waits or asks, or calls something that may
     is_recursive: bool = False  # it can reach itself; only such calls count toward spec 4.depth
 

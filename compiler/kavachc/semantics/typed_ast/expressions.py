@@ -14,6 +14,9 @@ from kavachc.semantics.types import (
     SumType,
     Type,
 )
+from kavachc.semantics.types import (
+    Effect as Effect,
+)
 from kavachc.source import Span
 
 if TYPE_CHECKING:
@@ -32,17 +35,6 @@ class Local:
     mutable: bool
     span: Span
     is_reference: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Effect:
-    """A capability that a function uses; `method` is None for all of it, and for built-in ones."""
-
-    capability: str
-    method: str | None = None
-
-    def __str__(self) -> str:
-        return self.capability if self.method is None else f"{self.capability}.{self.method}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 
 from kavachc.source import SourceFile
 from kavachc.syntax.ast.expressions import Block, DurationLiteral, Expression
-from kavachc.syntax.ast.types import Identifier, Node, TypeExpression
+from kavachc.syntax.ast.types import CapabilityReference, Identifier, Node, TypeExpression
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,14 +23,6 @@ class TypeParameter(Node):
 
     name: Identifier
     bounds: tuple[Identifier, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class CapabilityReference(Node):
-    """`Payments` or `Payments.refund`, as `can`, `uses` and `limit` name it."""
-
-    capability: Identifier
-    method: Identifier | None
 
 
 @dataclass(frozen=True, slots=True)

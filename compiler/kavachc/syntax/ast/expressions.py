@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from kavachc.source import Span
-from kavachc.syntax.ast.types import Identifier, Node, TypeExpression
+from kavachc.syntax.ast.types import CapabilityReference, Identifier, Node, TypeExpression
 
 if TYPE_CHECKING:
     from kavachc.syntax.ast.patterns import Pattern
@@ -253,13 +253,15 @@ class ClosureParameter(Node):
 
 @dataclass(frozen=True, slots=True)
 class Closure(Node):
-    """`fn(x: Int) -> Int ! E { … }`, or `fn(x) => expression` when `is_short`: then `result` and `error` are None."""
+    """`fn(x: Int) -> Int ! E uses C { … }`, or `fn(x) => expression` when `is_short`: then `result`, `error` and `uses`
+    are None."""
 
     parameters: tuple[ClosureParameter, ...]
     result: TypeExpression | None
     error: TypeExpression | None
     body: Expression
     is_short: bool
+    uses: tuple[CapabilityReference, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,12 +61,21 @@ class TupleTypeExpression(Node):
 
 
 @dataclass(frozen=True, slots=True)
+class CapabilityReference(Node):
+    """`Payments` or `Payments.refund`, as `can`, `uses` and `limit` name it."""
+
+    capability: Identifier
+    method: Identifier | None
+
+
+@dataclass(frozen=True, slots=True)
 class FunctionTypeExpression(Node):
-    """`fn(A, B) -> C ! E`; `result` and `error` are None where nothing is written."""
+    """`fn(A, B) -> C ! E uses F`; `result`, `error` and `uses` are None where nothing is written."""
 
     parameters: tuple[TypeExpression, ...]
     result: TypeExpression | None
     error: TypeExpression | None
+    uses: tuple[CapabilityReference, ...] | None = None
 
 
 TypeExpression: TypeAlias = (

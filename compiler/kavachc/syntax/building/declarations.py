@@ -11,8 +11,9 @@ from kavachc.syntax.building.literals import LiteralBuilder
 from kavachc.syntax.text_literals import text_values
 from kavachc.syntax.tokens import Token
 
-# The result and the error of a function, as far as they are written.
-_Ending: TypeAlias = tuple[ast.TypeExpression | None, ast.TypeExpression | None]
+_References: TypeAlias = tuple[ast.CapabilityReference, ...]
+# The result, the error and the promise of a function, as far as they are written.
+_Ending: TypeAlias = tuple[ast.TypeExpression | None, ast.TypeExpression | None, _References | None]
 
 
 class DeclarationBuilder(LiteralBuilder):
@@ -50,7 +51,6 @@ class DeclarationBuilder(LiteralBuilder):
         type_parameters: tuple[ast.TypeParameter, ...] | None,
         parameters: tuple[ast.Parameter | Token, ...] | None,
         ending: _Ending,
-        uses: tuple[ast.CapabilityReference, ...] | None,
     ) -> ast.FunctionSignature:
         typed = []
         for index, parameter in enumerate(parameters or ()):
@@ -64,13 +64,22 @@ class DeclarationBuilder(LiteralBuilder):
         generic = type_parameters or ()
         self_is_mutable = takes_self and cast(Any, parameters)[0].kind == "mut"
         return ast.FunctionSignature(
-            span, identifier, generic, takes_self, tuple(typed), *ending, uses, documentation, self_is_mutable
+            span, identifier, generic, takes_self, tuple(typed), *ending, documentation, self_is_mutable
         )
 
-    def ending(
-        self, _: Span, result: ast.TypeExpression | None = None, error: ast.TypeExpression | None = None
+    def ending(self, _: Span, result: ast.TypeExpression | None = None) -> _Ending:
+        return result, None, None
+
+    def failing_ending(self, _: Span, result: ast.TypeExpression | None, error: ast.TypeExpression) -> _Ending:
+        return result, error, None
+
+    def using_ending(self, _: Span, result: ast.TypeExpression | None, uses: _References) -> _Ending:
+        return result, None, uses
+
+    def full_ending(
+        self, _: Span, result: ast.TypeExpression | None, error: ast.TypeExpression, uses: _References
     ) -> _Ending:
-        return result, error
+        return result, error, uses
 
     def handler_signature(
         self, span: Span, name: Token, type_parameters: tuple[ast.TypeParameter, ...] | None, *rest: Any
@@ -238,6 +247,19 @@ class DeclarationBuilder(LiteralBuilder):
         parameters: tuple[ast.TypeExpression, ...] | None,
         result: ast.TypeExpression | None,
         error: ast.TypeExpression | None = None,
+        uses: _References | None = None,
     ) -> ast.FunctionTypeExpression:
-        made = ast.FunctionTypeExpression(span, parameters or (), result, error)
+        made = ast.FunctionTypeExpression(span, parameters or (), result, error, uses)
         return made if result is None else self._prefix(made, result)
+
+    failing_function_type = function_type
+    full_function_type = function_type
+
+    def using_function_type(
+        self,
+        span: Span,
+        parameters: tuple[ast.TypeExpression, ...] | None,
+        result: ast.TypeExpression | None,
+        uses: _References,
+    ) -> ast.FunctionTypeExpression:
+        return self.function_type(span, parameters, result, None, uses)

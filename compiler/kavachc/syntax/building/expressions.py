@@ -15,7 +15,9 @@ from kavachc.syntax.tokens import Token
 
 _N = TypeVar("_N", bound=ast.Node)
 # The result and the error of a function, as far as they are written.
-_Ending: TypeAlias = tuple[ast.TypeExpression | None, ast.TypeExpression | None]
+_Ending: TypeAlias = tuple[
+    ast.TypeExpression | None, ast.TypeExpression | None, tuple[ast.CapabilityReference, ...] | None
+]
 # Operators in a row, without parentheses: each nests the tree one deeper.
 CHAIN_MAX = 50_000
 
@@ -84,7 +86,8 @@ class ExpressionBuilder(LiteralBuilder):
     def closure(
         self, span: Span, parameters: tuple[ast.ClosureParameter, ...] | None, ending: _Ending, body: ast.Block
     ) -> ast.Closure:
-        return ast.Closure(span, parameters or (), *ending, body, False)
+        result, error, uses = ending
+        return ast.Closure(span, parameters or (), result, error, body, False, uses)
 
     def short_closure(
         self, span: Span, parameters: tuple[ast.ClosureParameter, ...] | None, body: ast.Expression
