@@ -105,7 +105,7 @@ def test_promises_are_kept(source: str, message: str, label: str) -> None:
 
 
 def test_promises_are_upper_bounds() -> None:
-    program_of("capability C { fn m() }\nfn f() uses Ai, Console, C, C.m { print(1) }")
+    program_of("capability C { fn m() }\nfn f() uses Ai, Console, C { print(1) }")
     assert [line.split(" ", 1)[1] for line in errors_of("fn f() uses Foo, Time.now { }")] == [
         "there is no capability `Foo`",
         "`Time` is built in, and is given as a whole",
