@@ -228,7 +228,9 @@ typedef struct kv_exchange {
 typedef enum kv_exchange_problem {
   KV_NO_PROBLEM = 0, KV_DROPPED = 1, KV_UNKNOWN_HOST = 2, KV_REFUSED = 3, KV_UNREACHABLE = 4,
   KV_UNTRUSTED = 5, /* certificate */ KV_WRONG_NAME = 6, /* certificate */ KV_TLS = 7, KV_TIMED_OUT = 8, /* connecting */
-  KV_LATE = 9, KV_TOO_LARGE = 10, KV_MALFORMED = 11, KV_ABORTED = 12
+  KV_LATE = 9, KV_TOO_LARGE = 10, KV_MALFORMED = 11, KV_ABORTED = 12,
+  KV_NO_AUTHORITIES = 13, /* as KV_UNTRUSTED, and SSL_CERT_FILE names no file with certificates */
+  KV_NO_FILES = 14, /* out of file descriptors */ KV_NO_THREADS = 15
 } kv_exchange_problem;
 /* What the host reports, from any thread: headers, the body in pieces (gzip and chunks are undone), then the end, once. */
 void kv_exchange_header(kv_exchange *exchange, const uint8_t *name, int64_t name_length, const uint8_t *value, int64_t value_length);

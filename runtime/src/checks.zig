@@ -1,11 +1,14 @@
 //! What Zig calls when one of its own checks fails. std's version would bring its formatting along, half as large again as
 //! a small program's whole runtime; the kind of mistake is enough to say.
 
+const root = @import("root");
+
 extern fn kavach_internal_error(message: [*]const u8, length: usize) callconv(.c) noreturn;
 
-/// By its symbol, since the native host's HTTP is compiled apart and fails in the same way.
+/// By its symbol, since the native host's HTTP is compiled apart and fails in the same way, but where it expects it.
 fn internalError(message: []const u8) noreturn {
     @branchHint(.cold);
+    if (@hasDecl(root, "escape")) root.escape();
     kavach_internal_error(message.ptr, message.len);
 }
 

@@ -53,6 +53,11 @@ pub const Problem = enum(i32) {
     too_large = 10,
     malformed = 11,
     aborted = 12,
+    /// As `untrusted`, and SSL_CERT_FILE names nothing in which there is a certificate.
+    no_authorities = 13,
+    /// The process is out of file descriptors.
+    no_files = 14,
+    no_threads = 15,
 };
 
 pub const LookUp = *const fn (context: ?*anyopaque, bytes: [*]const u8, length: i64, out: *TextView) callconv(.c) bool;

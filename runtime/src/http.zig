@@ -8,6 +8,9 @@ const workers = @import("http/workers.zig");
 
 pub const panic = if (builtin.is_test) std.debug.FullPanic(std.debug.defaultPanic) else @import("checks.zig");
 
+/// What a failed check does first.
+pub const escape = @import("http/guard.zig").escape;
+
 pub extern fn kv_exchange_header(exchange: *abi.Exchange, name: [*]const u8, name_length: i64, value: [*]const u8, value_length: i64) callconv(.c) void;
 pub extern fn kv_exchange_body(exchange: *abi.Exchange, bytes: [*]const u8, length: i64) callconv(.c) bool;
 pub extern fn kv_exchange_end(exchange: *abi.Exchange, status: i32, problem: i32) callconv(.c) void;

@@ -207,11 +207,14 @@ fn problemText(arena: Allocator, call: Call, problem: abi.ExchangeProblem) Alloc
         .refused => std.fmt.allocPrint(arena, "{s}:{d} refused the connection", .{ host, asked.port }),
         .unreachable_host => std.fmt.allocPrint(arena, "cannot reach {s}:{d}", .{ host, asked.port }),
         .untrusted => std.fmt.allocPrint(arena, "the certificate of {s} is not trusted (set SSL_CERT_FILE to the CA that signed it)", .{host}),
+        .no_authorities => std.fmt.allocPrint(arena, "the certificate of {s} is not trusted, and SSL_CERT_FILE names no file with certificates", .{host}),
         .wrong_name => std.fmt.allocPrint(arena, "the certificate is not for {s}", .{host}),
         .tls => std.fmt.allocPrint(arena, "TLS with {s} failed", .{host}),
         .timed_out => std.fmt.allocPrint(arena, "no connection to {s}:{d} within 10s", .{ host, asked.port }),
         .late => "no answer in time",
         .too_large => "the answer is larger than 16 MB",
+        .no_files => "this process is out of file descriptors: raise ulimit -n",
+        .no_threads => "the system gives this process no more threads: raise ulimit -u",
         .malformed => std.fmt.allocPrint(arena, "the answer of {s}:{d} is not HTTP", .{ host, asked.port }),
     };
 }

@@ -126,6 +126,9 @@ class ExchangeProblem(IntEnum):
     TOO_LARGE = 10
     MALFORMED = 11
     ABORTED = 12
+    NO_AUTHORITIES = 13
+    NO_FILES = 14
+    NO_THREADS = 15
 
 
 class Moment(IntEnum):

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from kavachc.bindings.abi import ExchangeProblem
+from kavachc.bindings.authorities import Authorities
 from kavachc.bindings.exchange import HttpReceiver, HttpRequest
 from kavachc.bindings.http_proxy import UnusableProxy, proxy_for
 
@@ -30,14 +31,6 @@ STACK_BYTES = 1 << 20
 PIECE_BYTES = 64 << 10
 IDLE_S_MAX = 30.0
 CLOSING_S_MAX = 2.0
-# Where systems keep the authorities that they trust; the first that is there counts.
-SYSTEM_AUTHORITIES = (
-    "/etc/ssl/certs/ca-certificates.crt",
-    "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",
-    "/etc/pki/tls/certs/ca-bundle.crt",
-    "/etc/ssl/ca-bundle.pem",
-    "/etc/ssl/cert.pem",
-)
 # OpenSSL's codes for a certificate of another name, or another address.
 NAME_MISMATCH_CODES = (62, 64)
 UNREACHABLE_ERRNOS = (errno.ENETUNREACH, errno.EHOSTUNREACH, errno.ENETDOWN, errno.EHOSTDOWN, errno.EADDRNOTAVAIL)
@@ -87,7 +80,7 @@ class HttpClient:
         self._thread: threading.Thread | None = None
         self._sendings: dict[HttpReceiver, _Sending] = {}
         self._idle: dict[_Place, list[httpx.AsyncHTTPTransport]] = {}
-        self._context: ssl.SSLContext | None = None
+        self._authorities: Authorities | None = None
 
     def send(self, request: HttpRequest, receiver: HttpReceiver) -> None:
         if self._loop is None:
@@ -161,6 +154,8 @@ class HttpClient:
                 raise
             except Exception as error:
                 problem = problem_of(error, sending.phase)
+                if problem is Problem.UNTRUSTED and self._authorities and self._authorities.are_missing:
+                    return Problem.NO_AUTHORITIES
                 # What is wrong with a proxy is not said of the server behind it.
                 is_of_proxy = place.proxy is not None and problem in (Problem.REFUSED, Problem.UNKNOWN_HOST)
                 return Problem.UNREACHABLE if is_of_proxy else problem
@@ -204,10 +199,10 @@ class HttpClient:
         idle = self._idle.get(place)
         if idle:
             return idle.pop()
-        if self._context is None and place.is_tls:
-            self._context = trusting_context()
+        if self._authorities is None and place.is_tls:
+            self._authorities = Authorities()
         return httpx.AsyncHTTPTransport(
-            verify=self._context or False,
+            verify=self._authorities.context if self._authorities else False,
             proxy=place.proxy,
             trust_env=False,
             limits=httpx.Limits(max_connections=1, keepalive_expiry=IDLE_S_MAX),
@@ -265,19 +260,6 @@ def _unpacked(unpacker: Any, content: bytes) -> Iterator[bytes]:
 def _deliver(content: bytes, receiver: HttpReceiver) -> None:
     if content and not receiver.body(content):
         raise _Ends(Problem.ABORTED)
-
-
-def trusting_context() -> ssl.SSLContext:
-    """Trusts the system's authorities, and those in the file that SSL_CERT_FILE names. What cannot be read is left out:
-    a certificate is then not trusted."""
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    own = ssl.get_default_verify_paths().openssl_cafile
-    system = next((path for path in (*SYSTEM_AUTHORITIES, own) if os.path.exists(path)), None)
-    for path in (system, os.environ.get("SSL_CERT_FILE")):
-        if path:
-            with suppress(OSError, ValueError):
-                context.load_verify_locations(path)
-    return context
 
 
 # What went wrong.

@@ -193,11 +193,16 @@ def _problem_text(url: Url, problem: ExchangeProblem) -> str:
         ExchangeProblem.UNTRUSTED: (
             f"the certificate of {host} is not trusted (set SSL_CERT_FILE to the CA that signed it)"
         ),
+        ExchangeProblem.NO_AUTHORITIES: (
+            f"the certificate of {host} is not trusted, and SSL_CERT_FILE names no file with certificates"
+        ),
         ExchangeProblem.WRONG_NAME: f"the certificate is not for {host}",
         ExchangeProblem.TLS: f"TLS with {host} failed",
         ExchangeProblem.TIMED_OUT: f"no connection to {place} within 10s",
         ExchangeProblem.LATE: "no answer in time",
         ExchangeProblem.TOO_LARGE: "the answer is larger than 16 MB",
+        ExchangeProblem.NO_FILES: "this process is out of file descriptors: raise ulimit -n",
+        ExchangeProblem.NO_THREADS: "the system gives this process no more threads: raise ulimit -u",
         ExchangeProblem.MALFORMED: f"the answer of {place} is not HTTP",
     }[problem]
 

@@ -7,6 +7,7 @@ const abi = @import("../exchange_abi.zig");
 const answers = @import("answer.zig");
 const authorities = @import("authorities.zig");
 const futex = @import("../futex.zig");
+const guard = @import("guard.zig");
 const names = @import("names.zig");
 const proxies = @import("proxy.zig");
 const sockets = @import("socket.zig");
@@ -38,6 +39,8 @@ pub const Connection = struct {
     /// What it is for: the start of a URL, scheme and authority.
     place: []const u8,
     memory: []u8,
+    /// What packed answers are unpacked with; empty before the first.
+    window: []u8 = &.{},
     idle_since_ns: i64 = 0,
     next_idle: ?*Connection = null,
 
@@ -54,6 +57,12 @@ pub const Connection = struct {
         try connection.socket.writer.flush();
     }
 
+    /// All that came was asked for, so that the next answer will be that of the next request.
+    pub fn isEmpty(connection: *const Connection) bool {
+        if (connection.socket.reader.bufferedLen() > 0) return false;
+        return if (connection.secure) |*secure| secure.reader.bufferedLen() == 0 else true;
+    }
+
     /// Why reading or writing failed.
     pub fn problem(connection: *const Connection) Problem {
         if (connection.socket.problem != .no_problem) return connection.socket.problem;
@@ -68,6 +77,7 @@ pub const Connection = struct {
     }
 
     fn free(connection: *Connection) void {
+        pages.free(connection.window);
         pages.rawFree(connection.memory, .of(Connection), @returnAddress());
     }
 };
@@ -90,7 +100,8 @@ pub fn open(url: Url, place: []const u8, watch: *const Watch) Opened {
         _ = linux.close(descriptor);
         return .{ .problem = .unreachable_host };
     };
-    const problem = begin(connection, url, choice);
+    const authority = if (url.is_tls) authorities.trusted() else null;
+    const problem = guard.call(begin, .{ connection, url, choice, authority }) orelse .tls;
     if (problem == .no_problem) return .{ .connection = connection };
     connection.close();
     return .{ .problem = problem };
@@ -120,7 +131,7 @@ fn allocate(descriptor: i32, is_tls: bool, place: []const u8, watch: *const Watc
 }
 
 /// What comes before the first request: the tunnel, and TLS.
-fn begin(connection: *Connection, url: Url, choice: proxies.Choice) Problem {
+fn begin(connection: *Connection, url: Url, choice: proxies.Choice, authority: ?authorities.Trusted) Problem {
     if (choice == .proxy) {
         if (url.is_tls) {
             const problem = openTunnel(connection, url, choice.proxy);
@@ -131,7 +142,7 @@ fn begin(connection: *Connection, url: Url, choice: proxies.Choice) Problem {
         }
     }
     if (!url.is_tls) return .no_problem;
-    return secureIt(connection, url.name());
+    return secureIt(connection, url.name(), authority.?);
 }
 
 fn openTunnel(connection: *Connection, url: Url, proxy: proxies.Proxy) Problem {
@@ -171,7 +182,7 @@ pub fn writeLogin(out: *Io.Writer, login: []const u8) Io.Writer.Error!void {
     try out.writeAll("\r\n");
 }
 
-fn secureIt(connection: *Connection, host: []const u8) Problem {
+fn secureIt(connection: *Connection, host: []const u8, authority: authorities.Trusted) Problem {
     const memory = connection.memory;
     const buffers = memory[@sizeOf(Connection) + 2 * record_size .. memory.len - connection.place.len];
     var entropy: [tls.Client.Options.entropy_len]u8 = undefined;
@@ -179,7 +190,7 @@ fn secureIt(connection: *Connection, host: []const u8) Problem {
     const now: Io.Timestamp = authorities.now();
     connection.secure = tls.Client.init(&connection.socket.reader, &connection.socket.writer, .{
         .host = .{ .explicit = host },
-        .ca = .{ .bundle = authorities.trusted() },
+        .ca = .{ .bundle = authority },
         .read_buffer = buffers[0 .. record_size + head_size_max],
         .write_buffer = buffers[record_size + head_size_max ..],
         .entropy = &entropy,
@@ -190,20 +201,18 @@ fn secureIt(connection: *Connection, host: []const u8) Problem {
         error.WriteFailed, error.ReadFailed => connection.problem(),
         error.TlsConnectionTruncated => .dropped,
         error.CertificateHostMismatch => .wrong_name,
-        else => if (isOfCertificate(failure)) .untrusted else .tls,
+        else => if (!isOfCertificate(failure)) .tls else if (authorities.areMissing()) .no_authorities else .untrusted,
     };
     return .no_problem;
 }
 
+/// One that is damaged is none.
 fn isOfCertificate(failure: anyerror) bool {
     return switch (failure) {
         error.TlsCertificateNotVerified,
         error.CertificateExpired,
         error.CertificateNotYetValid,
         error.CertificateIssuerMismatch,
-        error.CertificateFieldHasInvalidLength,
-        error.CertificateFieldHasWrongDataType,
-        error.CertificateHasInvalidBitString,
         error.CertificateHasUnrecognizedObjectId,
         error.CertificatePublicKeyInvalid,
         error.CertificateSignatureAlgorithmMismatch,
@@ -212,8 +221,6 @@ fn isOfCertificate(failure: anyerror) bool {
         error.CertificateSignatureInvalidLength,
         error.CertificateSignatureNamedCurveUnsupported,
         error.CertificateSignatureUnsupportedBitCount,
-        error.CertificateTimeInvalid,
-        error.UnsupportedCertificateVersion,
         => true,
         else => false,
     };
@@ -223,10 +230,8 @@ fn isOfCertificate(failure: anyerror) bool {
 
 fn connect(peer: Url, watch: *const Watch) sockets.Connected {
     var found: names.Addresses = .{ .port = peer.port };
-    switch (names.find(peer.host, watch, &found)) {
-        .no_problem => {},
-        else => |problem| return .{ .problem = problem },
-    }
+    const finding = guard.call(names.find, .{ peer.host, watch, &found }) orelse .unknown_host;
+    if (finding != .no_problem) return .{ .problem = finding };
     const addresses = found.slice();
     if (addresses.len == 0) return .{ .problem = .unknown_host };
     var problem: Problem = .unreachable_host;

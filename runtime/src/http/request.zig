@@ -5,6 +5,7 @@ const abi = @import("../exchange_abi.zig");
 const root = @import("../http.zig");
 const answers = @import("answer.zig");
 const connections = @import("connection.zig");
+const guard = @import("guard.zig");
 const sockets = @import("socket.zig");
 const Io = std.Io;
 const Url = @import("url.zig").Url;
@@ -35,7 +36,8 @@ pub fn perform(exchange: *abi.Exchange, aborted: i32) Result {
     watch.deadline_ns = end_ns;
     watch.lateness = .late;
     var is_reusable = false;
-    const result = converse(connection, exchange, url, &is_reusable);
+    const result = guard.call(converse, .{ connection, exchange, url, &is_reusable }) orelse
+        Result{ .problem = if (connection.secure == null) .malformed else .tls };
     if (is_reusable and result.problem == .no_problem) connections.keep(connection) else connection.close();
     return result;
 }
@@ -54,7 +56,7 @@ fn converse(connection: *Connection, exchange: *abi.Exchange, url: Url, is_reusa
         .gzip => unpack(connection, &body, exchange),
         .other => .malformed, // Not what we asked for.
     };
-    is_reusable.* = was_written and head.keep_alive and body.isDone();
+    is_reusable.* = was_written and head.keep_alive and body.isDone() and connection.isEmpty();
     return .{ .status = head.status, .problem = problem };
 }
 
@@ -84,10 +86,11 @@ fn write(connection: *Connection, exchange: *abi.Exchange, url: Url) Io.Writer.E
     try connection.flush();
 }
 
-fn unpack(connection: *const Connection, body: *answers.Body, exchange: *abi.Exchange) Problem {
-    const window = pages.alloc(u8, std.compress.flate.max_window_len) catch return .too_large;
-    defer pages.free(window);
-    var unpacked: std.compress.flate.Decompress = .init(&body.reader, .gzip, window);
+fn unpack(connection: *Connection, body: *answers.Body, exchange: *abi.Exchange) Problem {
+    if (connection.window.len == 0) {
+        connection.window = pages.alloc(u8, std.compress.flate.max_window_len) catch return .too_large;
+    }
+    var unpacked: std.compress.flate.Decompress = .init(&body.reader, .gzip, connection.window);
     const problem = deliver(&unpacked.reader, exchange) catch return switch (unpacked.err orelse error.ReadFailed) {
         error.ReadFailed => bodyProblem(connection, body),
         error.EndOfStream => if (body.isDone()) .malformed else .dropped,
