@@ -52,7 +52,7 @@ def assert_same_note(text: str, wanted: Description) -> None:
     if note is None:
         assert ended[0].startswith("ANSWERED ")
     else:
-        assert ended == ["FAILED_ASK refused: "], f"the native host says something other than: {note}"
+        assert ended == ["FAILED_ASK refused"], f"the native host says something other than: {note}"
 
 
 @settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -128,7 +128,7 @@ ROWS = (
     Row("the key in an error", ({"status": 400, "message": f"{MARKER} is no key"},), failed(400, "[key] is no key")),
     Row("the key in an answer", ({"text": MARKER, "times": 3},), 'InvalidOutput(answer: "[key]")', 3),
     Row("refusal", ({"stop_reason": "refusal", "text": "no"},), failed(200, "refused: no")),
-    Row("empty refusal", ({"stop_reason": "refusal", "text": ""},), failed(200, "refused: ")),
+    Row("empty refusal", ({"stop_reason": "refusal", "text": ""},), failed(200, "refused")),
     Row("cut off", ({"stop_reason": "max_tokens", "text": "12"},), 'InvalidOutput(answer: "12")'),
     Row("cut off at once", ({"stop_reason": "max_tokens", "text": ""},), 'InvalidOutput(answer: "")'),
     Row("unfit", ({"text": "x"}, {"answer": "7"}, FINE), "7", 3),

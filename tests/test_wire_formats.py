@@ -104,7 +104,7 @@ def read_in_python(model: ModelSettings, schema: Schema, reply: Reply) -> tuple[
         return ("FAILED_ASK", 0, "connection dropped")
     if isinstance(read, ModelAnswer):
         if read.stop == "refusal":
-            return ("FAILED_ASK", 200, f"refused: {read.text}")
+            return ("FAILED_ASK", 200, provider.refusal_text(read.text))
         return ("ANSWERED" if read.stop == "complete" else "INVALID_OUTPUT", 0, read.text)
     return ("FAILED_ASK", read.status, provider.failure_text(endpoint, read))
 

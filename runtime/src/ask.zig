@@ -397,7 +397,7 @@ fn takeReply(ask: *Ask, reply: transport.Reply) Progress {
             ask.audited.answered(answer.usage);
             return switch (answer.stop) {
                 .complete => takeAnswer(ask, answer.text),
-                .refusal => end(ask, .failed, 200, concat("refused: ", answer.text)),
+                .refusal => end(ask, .failed, 200, refused(answer.text)),
                 .cut_off => end(ask, .invalid_output, 0, string.create(answer.text)),
             };
         },
@@ -413,7 +413,8 @@ fn takeReply(ask: *Ask, reply: transport.Reply) Progress {
             if (retry_after_ns) |duration_ns| ask.retry_after = duration_ns +| 1;
             return end(ask, .failed, failure.status, message);
         },
-        .dropped => {
+        .dropped => |usage| {
+            ask.usage.add(usage);
             ask.audited.failed(0, dropped_message);
             if (ask.waits_made < retry.wait_count_max) return sendLater(ask, null);
             return end(ask, .failed, 0, string.create(dropped_message));
@@ -491,9 +492,9 @@ fn wakeWaiters(list: *WaiterList) void {
     }
 }
 
-fn concat(left: []const u8, right: []const u8) *abi.String {
-    const made = string.allocate(left.len + right.len);
-    @memcpy(made.bytes()[0..left.len], left);
-    @memcpy(made.bytes()[left.len..][0..right.len], right);
-    return made;
+fn refused(answer: []const u8) *abi.String {
+    if (provider.isBlank(answer)) return string.create("refused");
+    const message = std.mem.concat(allocator, u8, &.{ "refused: ", answer }) catch unreachable;
+    defer allocator.free(message);
+    return string.create(message);
 }

@@ -5,6 +5,7 @@ const std = @import("std");
 const abi = @import("abi.zig");
 const json = @import("json.zig");
 const transport = @import("transport.zig");
+const Parts = @import("provider_parts.zig").Parts;
 const urls = @import("http/url.zig");
 const Url = urls.Url;
 const assert = std.debug.assert;
@@ -167,28 +168,33 @@ pub const Received = struct {
 
 /// The reply, in the arena and in what was received. The key is never in it.
 pub fn read(arena: Allocator, call: Call, received: Received) Allocator.Error!transport.Reply {
-    switch (received.problem) {
-        .no_problem => {},
-        .dropped, .aborted => return .dropped,
-        else => |problem| return .{ .failure = .{
-            .status = received.status,
-            .message = try problemText(arena, call, problem),
-            .is_explained = true,
-            .again = if (problem == .timed_out) .always else .never,
-        } },
-    }
+    if (received.problem != .no_problem) return readProblem(arena, call, received);
     const body = try withoutKey(arena, call.key, received.body);
     return switch (received.status) {
-        200...299 => readAnswer(arena, call, received.status, body),
-        300...399 => .{ .failure = .{
-            .status = received.status,
-            .message = if (received.location) |location|
-                try std.fmt.allocPrint(arena, "the provider redirects to {f}: set base_url to it", .{std.unicode.fmtUtf8(try withoutKey(arena, call.key, location))})
-            else
-                null,
-        } },
+        200...299 => readAnswer(arena, call, received, body),
+        300...399 => .{ .failure = .{ .status = received.status, .message = try redirectText(arena, call, received.location orelse "") } },
         else => readError(arena, call, received, body),
     };
+}
+
+/// Of an answer that began well and did not come whole, nobody knows more than what it can have taken at most.
+fn readProblem(arena: Allocator, call: Call, received: Received) Allocator.Error!transport.Reply {
+    const has_begun = received.status >= 200 and received.status < 300;
+    const usage: transport.Usage = if (has_begun) .{ .input_tokens = @intCast(call.prompt.len), .output_tokens = call.model.max_tokens } else .{};
+    if (received.problem == .dropped or received.problem == .aborted) return .{ .dropped = usage };
+    return .{ .failure = .{
+        .status = received.status,
+        .message = try problemText(arena, call, received.problem),
+        .is_explained = true,
+        .again = if (received.problem == .timed_out) .always else .never,
+        .usage = usage,
+    } };
+}
+
+fn redirectText(arena: Allocator, call: Call, location: []const u8) Allocator.Error!?[]const u8 {
+    if (location.len == 0) return null;
+    const shown = std.unicode.fmtUtf8(try withoutKey(arena, call.key, location));
+    return try std.fmt.allocPrint(arena, "the provider redirects to {f}: set base_url to it", .{shown});
 }
 
 /// What the provider sent, with the key's occurrences replaced. A short one is no secret, but a word such as `none`, for
@@ -219,14 +225,14 @@ fn problemText(arena: Allocator, call: Call, problem: abi.ExchangeProblem) Alloc
     };
 }
 
-fn readAnswer(arena: Allocator, call: Call, status: i64, body: []const u8) Allocator.Error!transport.Reply {
+/// `body` is that which came, without the key.
+fn readAnswer(arena: Allocator, call: Call, received: Received, body: []const u8) Allocator.Error!transport.Reply {
+    if (!try isJson(arena, body)) return .{ .failure = .{
+        .status = received.status,
+        .message = try notJsonText(arena, body),
+        .usage = .{ .input_tokens = @intCast(call.prompt.len), .output_tokens = @intCast(received.body.len) },
+    } };
     var cursor: json.Cursor = .{ .text = body };
-    const is_text = std.unicode.utf8ValidateSlice(body);
-    if (!is_text) return notJson(arena, status, body);
-    cursor.checkForm(arena) catch |failure| switch (failure) {
-        error.OutOfMemory => |memory| return memory,
-        error.Syntax => return notJson(arena, status, body),
-    };
     var parts: Parts = .{ .arena = arena, .cursor = &cursor };
     const readParts: *const fn (parts: *Parts) json.Error!void = switch (call.model.provider) {
         .anthropic => Parts.anthropic,
@@ -237,8 +243,8 @@ fn readAnswer(arena: Allocator, call: Call, status: i64, body: []const u8) Alloc
         error.Syntax => unreachable, // Its form is checked.
     };
     const text = parts.text orelse if (parts.stop != .complete) "" else {
-        const message = "the provider's answer has no text";
-        return .{ .failure = .{ .status = status, .message = message, .usage = parts.tokens(0, 0) } };
+        const usage = parts.tokens(call.prompt.len, received.body.len);
+        return .{ .failure = .{ .status = received.status, .message = try withoutText(arena, call, body), .usage = usage } };
     };
     const usage = parts.tokens(call.prompt.len, text.len);
     const bare = if (call.schema.way == .wrapped and parts.stop == .complete) unwrapped(arena, text) else text;
@@ -246,15 +252,34 @@ fn readAnswer(arena: Allocator, call: Call, status: i64, body: []const u8) Alloc
     return .{ .answer = .{ .text = try withoutKey(arena, call.key, bare), .stop = parts.stop, .usage = usage } };
 }
 
-fn notJson(arena: Allocator, status: i64, body: []const u8) Allocator.Error!transport.Reply {
+fn isJson(arena: Allocator, body: []const u8) Allocator.Error!bool {
+    if (!std.unicode.utf8ValidateSlice(body)) return false;
+    var cursor: json.Cursor = .{ .text = body };
+    cursor.checkForm(arena) catch |failure| switch (failure) {
+        error.OutOfMemory => |memory| return memory,
+        error.Syntax => return false,
+    };
+    return true;
+}
+
+/// Some gateways say status 200, and then what went wrong.
+fn withoutText(arena: Allocator, call: Call, body: []const u8) Allocator.Error![]const u8 {
+    const told = "the provider's answer has no text";
+    const parts = try readFailure(arena, body);
+    const message = parts.message orelse return told;
+    if (isBlank(message)) return told;
+    return std.fmt.allocPrint(arena, "{s}: {s}", .{ told, try withoutKey(arena, call.key, message) });
+}
+
+fn notJsonText(arena: Allocator, body: []const u8) Allocator.Error![]const u8 {
     const whole = try std.fmt.allocPrint(arena, "{f}", .{std.unicode.fmtUtf8(body[0..@min(body.len, 4 * shown_characters_max)])});
     var end: usize = 0;
     for (0..shown_characters_max) |_| {
         if (end == whole.len) break;
         end += std.unicode.utf8ByteSequenceLength(whole[end]) catch unreachable;
     }
-    const message = try std.fmt.allocPrint(arena, "the provider's answer is not JSON: {s}", .{whole[0..end]});
-    return .{ .failure = .{ .status = status, .message = message } };
+    if (isBlank(whole[0..end])) return "the provider's answer is empty";
+    return std.fmt.allocPrint(arena, "the provider's answer is not JSON: {s}", .{whole[0..end]});
 }
 
 /// The value of an object that has just the field `answer`; anything else as it stands.
@@ -280,19 +305,7 @@ fn unwrap(arena: Allocator, cursor: *json.Cursor) (json.Error || error{Other})![
 }
 
 fn readError(arena: Allocator, call: Call, received: Received, body: []const u8) Allocator.Error!transport.Reply {
-    var cursor: json.Cursor = .{ .text = body };
-    var parts: Parts = .{ .arena = arena, .cursor = &cursor };
-    if (std.unicode.utf8ValidateSlice(body)) {
-        if (cursor.checkForm(arena)) |_| {
-            parts.failure() catch |failure| switch (failure) {
-                error.OutOfMemory => |memory| return memory,
-                error.Syntax => unreachable, // Its form is checked.
-            };
-        } else |failure| switch (failure) {
-            error.OutOfMemory => |memory| return memory,
-            error.Syntax => {},
-        }
-    }
+    const parts: Parts = if (try isJson(arena, body)) try readFailure(arena, body) else .{ .arena = arena, .cursor = undefined };
     return .{ .failure = .{
         .status = received.status,
         .message = if (parts.message) |message| try withoutKey(arena, call.key, message) else null,
@@ -301,187 +314,19 @@ fn readError(arena: Allocator, call: Call, received: Received, body: []const u8)
     } };
 }
 
-/// What is read of a JSON text whose form is checked. What has another type than expected is as if it were not there.
-const Parts = struct {
-    arena: Allocator,
-    cursor: *json.Cursor,
-    text: ?[]const u8 = null,
-    stop: transport.Stop = .complete,
-    counted: transport.Usage = .{},
-    has_input_count: bool = false,
-    has_output_count: bool = false,
-    message: ?[]const u8 = null,
-    error_code: []const u8 = "",
-
-    const Reading = json.Error;
-
-    fn anthropic(parts: *Parts) Reading!void {
-        var object = try parts.open(.object) orelse return;
-        while (try object.next()) |key| {
-            if (eql(key, "content")) {
-                try parts.contentBlocks();
-            } else if (eql(key, "stop_reason")) {
-                const reason = try parts.string() orelse "";
-                parts.stop = if (eql(reason, "refusal")) .refusal else if (eql(reason, "max_tokens") or eql(reason, "model_context_window_exceeded")) .cut_off else .complete;
-            } else if (eql(key, "usage")) {
-                try parts.usage(&.{ "input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens" }, "output_tokens");
-            } else try parts.skip();
-        }
-    }
-
-    fn contentBlocks(parts: *Parts) Reading!void {
-        var blocks = try parts.open(.array) orelse return;
-        var text: List = .empty;
-        while (try blocks.nextElement()) {
-            var block = try parts.open(.object) orelse continue;
-            while (try block.next()) |key| {
-                if (eql(key, "text")) try text.appendSlice(parts.arena, try parts.string() orelse "") else try parts.skip();
-            }
-        }
-        parts.text = text.items;
-    }
-
-    fn openai(parts: *Parts) Reading!void {
-        var object = try parts.open(.object) orelse return;
-        while (try object.next()) |key| {
-            if (eql(key, "choices")) {
-                var choices = try parts.open(.array) orelse continue;
-                var index: usize = 0;
-                while (try choices.nextElement()) : (index += 1) {
-                    if (index == 0) try parts.choice() else try parts.skip();
-                }
-            } else if (eql(key, "usage")) {
-                try parts.usage(&.{"prompt_tokens"}, "completion_tokens");
-            } else try parts.skip();
-        }
-    }
-
-    fn choice(parts: *Parts) Reading!void {
-        var object = try parts.open(.object) orelse return;
-        var refusal: ?[]const u8 = null;
-        while (try object.next()) |key| {
-            if (eql(key, "message")) {
-                var message = try parts.open(.object) orelse continue;
-                while (try message.next()) |name| {
-                    if (eql(name, "content")) {
-                        parts.text = try parts.string();
-                    } else if (eql(name, "refusal")) {
-                        refusal = try parts.string();
-                    } else try parts.skip();
-                }
-            } else if (eql(key, "finish_reason")) {
-                const reason = try parts.string() orelse "";
-                parts.stop = if (eql(reason, "content_filter")) .refusal else if (eql(reason, "length")) .cut_off else .complete;
-            } else try parts.skip();
-        }
-        const text = refusal orelse return;
-        parts.stop = .refusal;
-        parts.text = text;
-    }
-
-    /// Counts the tokens under these names.
-    fn usage(parts: *Parts, inputs: []const []const u8, output: []const u8) Reading!void {
-        var object = try parts.open(.object) orelse return;
-        while (try object.next()) |key| {
-            const is_input = for (inputs) |name| {
-                if (eql(key, name)) break true;
-            } else false;
-            const is_output = eql(key, output);
-            if ((is_input or is_output) and try parts.cursor.peekKind() == .number) {
-                const count = countOf((try parts.cursor.number()).text) orelse continue;
-                parts.counted.add(if (is_input) .{ .input_tokens = count } else .{ .output_tokens = count });
-                if (is_input) parts.has_input_count = true else parts.has_output_count = true;
-            } else try parts.skip();
-        }
-    }
-
-    /// What is not counted by the provider has at most one token for each byte.
-    fn tokens(parts: *const Parts, prompt_bytes: usize, text_bytes: usize) transport.Usage {
-        return .{
-            .input_tokens = if (parts.has_input_count) parts.counted.input_tokens else @intCast(prompt_bytes),
-            .output_tokens = if (parts.has_output_count) parts.counted.output_tokens else @intCast(text_bytes),
-        };
-    }
-
-    /// `{"error": {"message": …, "code": …, "details": {"error_code": …}}}`, or with a text as `error` or `message`.
-    fn failure(parts: *Parts) Reading!void {
-        var object = try parts.open(.object) orelse return;
-        while (try object.next()) |key| {
-            if (eql(key, "error") and try parts.cursor.peekKind() == .object) {
-                try parts.failureDetails();
-            } else if (eql(key, "error") or eql(key, "message")) {
-                parts.message = try parts.string() orelse parts.message;
-            } else try parts.skip();
-        }
-    }
-
-    fn failureDetails(parts: *Parts) Reading!void {
-        var object = try parts.open(.object) orelse return;
-        while (try object.next()) |key| {
-            if (eql(key, "message")) {
-                parts.message = try parts.string();
-            } else if (eql(key, "code")) {
-                parts.error_code = try parts.string() orelse parts.error_code;
-            } else if (eql(key, "details")) {
-                var details = try parts.open(.object) orelse continue;
-                while (try details.next()) |name| {
-                    if (eql(name, "error_code")) parts.error_code = try parts.string() orelse parts.error_code else try parts.skip();
-                }
-            } else try parts.skip();
-        }
-    }
-
-    const Members = struct {
-        parts: *Parts,
-        members: json.Members,
-
-        fn next(self: *Members) Reading!?[]const u8 {
-            if (!try self.members.next()) return null;
-            var key: List = .empty;
-            try self.parts.cursor.string(self.parts.arena, &key);
-            try self.parts.cursor.expect(':');
-            return key.items;
-        }
-
-        fn nextElement(self: *Members) Reading!bool {
-            return self.members.next();
-        }
+/// Of a body whose form is checked.
+fn readFailure(arena: Allocator, body: []const u8) Allocator.Error!Parts {
+    var cursor: json.Cursor = .{ .text = body };
+    var parts: Parts = .{ .arena = arena, .cursor = &cursor };
+    parts.failure() catch |failure| switch (failure) {
+        error.OutOfMemory => |memory| return memory,
+        error.Syntax => unreachable,
     };
-
-    /// Null for a value of another kind, which is passed over.
-    fn open(parts: *Parts, kind: json.Kind) Reading!?Members {
-        if (try parts.cursor.peekKind() != kind) {
-            try parts.skip();
-            return null;
-        }
-        return .{ .parts = parts, .members = try parts.cursor.open(if (kind == .object) '{' else '[') };
-    }
-
-    fn string(parts: *Parts) Reading!?[]const u8 {
-        if (try parts.cursor.peekKind() != .string) {
-            try parts.skip();
-            return null;
-        }
-        var text: List = .empty;
-        try parts.cursor.string(parts.arena, &text);
-        return text.items;
-    }
-
-    fn skip(parts: *Parts) Reading!void {
-        try parts.cursor.skipValue(parts.arena, 0);
-    }
-};
-
-/// The tokens that a JSON number says, rounded up; null for fewer than none.
-fn countOf(number: []const u8) ?i64 {
-    if (number[0] == '-') return null;
-    if (std.mem.findAny(u8, number, ".eE") == null) return std.fmt.parseInt(i64, number, 10) catch std.math.maxInt(i64);
-    const count = @ceil(std.fmt.parseFloat(f64, number) catch unreachable);
-    return if (count < 0x1p63) @intFromFloat(count) else std.math.maxInt(i64);
+    return parts;
 }
 
-fn eql(left: []const u8, right: []const u8) bool {
-    return std.mem.eql(u8, left, right);
+pub fn isBlank(text: []const u8) bool {
+    return std.mem.trim(u8, text, " \t\r\n").len == 0;
 }
 
 /// What a program is told of a failure: the provider's own words, and what to do in front.
@@ -489,15 +334,22 @@ pub fn appendFailure(list: *List, allocator: Allocator, model: *const abi.Model,
     const variable = keyVariable(model.provider);
     const name = model.name.slice();
     if (failure.is_explained) return list.appendSlice(allocator, failure.message.?);
+    const given = failure.message orelse "";
+    const message: ?[]const u8 = if (isBlank(given)) null else given;
     switch (failure.status) {
         401 => try list.print(allocator, "the key in {s} was refused", .{variable}),
         403 => try list.print(allocator, "the key in {s} may not use {s}", .{ variable, name }),
         404 => try list.print(allocator, "there is no model \"{s}\" at {s}", .{ name, std.mem.trimEnd(u8, base_url, "/") }),
+        407 => try list.print(allocator, "the proxy wants a name and a password: set {s} to http://NAME:PASSWORD@HOST:PORT", .{proxyVariable(base_url)}),
         413 => try list.appendSlice(allocator, "the prompt is too large"),
         else => {
-            if (failure.message) |message| return list.appendSlice(allocator, message);
+            if (message) |told| return list.appendSlice(allocator, told);
             return list.print(allocator, "HTTP {d}", .{failure.status});
         },
     }
-    if (failure.message) |message| try list.print(allocator, ": {s}", .{message});
+    if (message) |told| try list.print(allocator, ": {s}", .{told});
+}
+
+fn proxyVariable(base_url: []const u8) []const u8 {
+    return if (std.ascii.startsWithIgnoreCase(base_url, "http:")) "HTTP_PROXY" else "HTTPS_PROXY";
 }

@@ -259,7 +259,7 @@ const Reader = struct {
     }
 
     fn modelReply(keys: Keys) ReadError!transport.Reply {
-        if (keys.drop != null) return .dropped;
+        if (keys.drop != null) return .{ .dropped = .{} };
         if (keys.status) |status| return .{ .failure = .{
             .status = status,
             .message = keys.message,

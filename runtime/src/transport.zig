@@ -13,7 +13,7 @@ pub const Request = struct {
     completion: *const fn (request: *Request) void,
     // For the transport that carries it:
     timer: scheduler.Timer,
-    reply: Reply = .dropped,
+    reply: Reply = .{ .dropped = .{} },
     /// It is one of the requests that the scripted model's `capacity` counts.
     is_counted: bool = false,
     /// What the HTTP transport keeps of it while it is under way.
@@ -50,7 +50,7 @@ pub const Failure = struct {
     /// The header's value as it came.
     retry_after: ?[]const u8 = null,
     again: enum { by_status, always, never } = .by_status,
-    /// Of an answer that says nothing.
+    /// What an answer that cannot be used may have taken.
     usage: Usage = .{},
 };
 
@@ -58,8 +58,8 @@ pub const Failure = struct {
 pub const Reply = union(enum) {
     answer: Answer,
     failure: Failure,
-    /// The connection closed without an answer.
-    dropped,
+    /// The connection closed without a whole answer: what the one that had begun may have taken.
+    dropped: Usage,
 };
 
 pub const Transport = struct {

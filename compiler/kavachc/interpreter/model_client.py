@@ -28,7 +28,7 @@ from kavachc.interpreter.model_retry import (
 )
 from kavachc.interpreter.model_scheduler import Interrupted, Scheduler, Task
 from kavachc.interpreter.output import Output
-from kavachc.interpreter.provider import Endpoint, endpoint_of, failure_text, gate_key
+from kavachc.interpreter.provider import Endpoint, endpoint_of, failure_text, gate_key, refusal_text
 from kavachc.interpreter.replies import Carrier, Dropped, ModelAnswer, ModelFailure, ModelReply, Usage
 from kavachc.interpreter.show import quote, show_duration, show_inside
 from kavachc.semantics.schema import Sample, Schema
@@ -215,7 +215,7 @@ class ModelClient:
                 return Answer("Failed", failure_text(ask.endpoint, reply), reply.status, retry_after)
             answer = reply.text
             if reply.stop == "refusal":
-                return Answer("Failed", f"refused: {answer}", 200)
+                return Answer("Failed", refusal_text(answer), 200)
             if reply.stop == "cut_off":
                 return Answer("InvalidOutput", answer)
             try:
@@ -268,10 +268,9 @@ class ModelClient:
         return reply
 
     def _note_reply(self, ask: Ask, reply: ModelReply) -> None:
-        if not isinstance(reply, Dropped):
-            ask.usage = ask.usage.plus(reply.usage)
-            if ask.entrant is not None:
-                ask.entrant.tokens = ask.usage.total
+        ask.usage = ask.usage.plus(reply.usage)
+        if ask.entrant is not None:
+            ask.entrant.tokens = ask.usage.total
         match reply:
             case ModelAnswer(usage=usage):
                 self._note(ask, "answer", model=ask.model.name, **usage_fields(usage))

@@ -14,7 +14,7 @@ from kavachc.bindings.exchange import HttpRequest
 from kavachc.bindings.http_url import Fault, Url, parse_url
 from kavachc.interpreter.arithmetic import INT_MAX
 from kavachc.interpreter.json_text import Json, NotJson, read_json
-from kavachc.interpreter.replies import DROPPED, ModelAnswer, ModelFailure, ModelReply, Stop, Usage
+from kavachc.interpreter.replies import Dropped, ModelAnswer, ModelFailure, ModelReply, Stop, Usage
 from kavachc.semantics.schema import WRAPPER, Schema
 from kavachc.semantics.typed_ast import ModelSettings
 
@@ -154,25 +154,31 @@ def _escape(found: re.Match[str]) -> str:
 
 def read(endpoint: Endpoint, schema: Schema, prompt: str, received: Received) -> ModelReply:
     """The reply to the prompt. The key is never in it."""
-    problem = received.problem
-    if problem in (ExchangeProblem.DROPPED, ExchangeProblem.ABORTED):
-        return DROPPED
-    if problem != ExchangeProblem.NO_PROBLEM:
-        again: Literal["always", "never"] = "always" if problem == ExchangeProblem.TIMED_OUT else "never"
-        text = _problem_text(_url(endpoint), problem)
-        return ModelFailure(received.status, text, is_explained=True, again=again)
+    if received.problem != ExchangeProblem.NO_PROBLEM:
+        return _read_problem(endpoint, prompt, received)
     body = received.body
     if _is_secret(endpoint.key):
         body = body.replace(endpoint.key.encode(), b"[key]")
     if 200 <= received.status < 300:
-        return _read_answer(endpoint, schema, prompt, received.status, body)
+        return _read_answer(endpoint, schema, prompt, received, body)
     if 300 <= received.status < 400:
-        location = received.headers.get("location")
-        if location is None:
+        location = _without_key(endpoint.key, received.headers.get("location", ""))
+        if not location:
             return ModelFailure(received.status)
-        location = _without_key(endpoint.key, location)
         return ModelFailure(received.status, f"the provider redirects to {location}: set base_url to it")
     return _read_error(endpoint, received, body)
+
+
+def _read_problem(endpoint: Endpoint, prompt: str, received: Received) -> ModelFailure | Dropped:
+    """Of an answer that began well and did not come whole, nobody knows more than what it can have taken at most."""
+    problem = received.problem
+    has_begun = 200 <= received.status < 300
+    usage = Usage(len(prompt.encode()), endpoint.model.max_tokens) if has_begun else Usage()
+    if problem in (ExchangeProblem.DROPPED, ExchangeProblem.ABORTED):
+        return Dropped(usage)
+    again: Literal["always", "never"] = "always" if problem == ExchangeProblem.TIMED_OUT else "never"
+    text = _problem_text(_url(endpoint), problem)
+    return ModelFailure(received.status, text, is_explained=True, again=again, usage=usage)
 
 
 def _is_secret(key: str) -> bool:
@@ -219,18 +225,29 @@ def _members(item: Json | None) -> tuple[tuple[str, Json], ...]:
     return item.value if item is not None and item.kind == "object" else ()
 
 
-def _read_answer(endpoint: Endpoint, schema: Schema, prompt: str, status: int, body: bytes) -> ModelReply:
+def _without_text(endpoint: Endpoint, content: Json) -> str:
+    """Some gateways say status 200, and then what went wrong."""
+    message, _ = _failure(content)
+    told = "the provider's answer has no text"
+    return told if message is None or is_blank(message) else f"{told}: {_without_key(endpoint.key, message)}"
+
+
+def _read_answer(endpoint: Endpoint, schema: Schema, prompt: str, received: Received, body: bytes) -> ModelReply:
+    """`body` is that which came, without the key."""
+    status, body_bytes = received.status, len(received.body)
     content = _json(body)
     if content is None:
         shown = body[: 4 * SHOWN_CHARACTERS_MAX].decode("utf-8", "replace")[:SHOWN_CHARACTERS_MAX]
-        return ModelFailure(status, f"the provider's answer is not JSON: {shown}")
+        message = "the provider's answer is empty" if is_blank(shown) else f"the provider's answer is not JSON: {shown}"
+        return ModelFailure(status, message, usage=Usage(len(prompt.encode()), body_bytes))
     is_anthropic = endpoint.model.provider == "Anthropic"
     text, stop, counted = _read_anthropic(content) if is_anthropic else _read_openai(content)
     if text is None:
         if stop == "complete":
-            return ModelFailure(status, "the provider's answer has no text", usage=counted.usage("", ""))
+            message = _without_text(endpoint, content)
+            return ModelFailure(status, message, usage=counted.usage(prompt, body_bytes))
         text = ""
-    usage = counted.usage(prompt, text)
+    usage = counted.usage(prompt, len(text.encode()))
     if schema.way == "wrapped" and stop == "complete":
         text = _unwrapped(text)
     # Again, since JSON may write a character in several ways.
@@ -298,11 +315,11 @@ class _Counted:
     def plus(self, input_tokens: int | None, output_tokens: int | None) -> _Counted:
         return _Counted(_sum(self.input_tokens, input_tokens), _sum(self.output_tokens, output_tokens))
 
-    def usage(self, prompt: str, text: str) -> Usage:
+    def usage(self, prompt: str, bytes_said: int) -> Usage:
         """What is not counted has at most one token for each byte."""
         return Usage(
             len(prompt.encode()) if self.input_tokens is None else self.input_tokens,
-            len(text.encode()) if self.output_tokens is None else self.output_tokens,
+            bytes_said if self.output_tokens is None else self.output_tokens,
         )
 
 
@@ -329,17 +346,23 @@ def _tokens(number: str) -> int:
 
 
 def _read_error(endpoint: Endpoint, received: Received, body: bytes) -> ModelFailure:
-    """`{"error": {"message": …, "code": …, "details": {"error_code": …}}}`, or a text as `error` or `message`."""
+    message, code = _failure(_json(body))
+    if message is not None:
+        message = _without_key(endpoint.key, message)
+    return ModelFailure(received.status, message, code, received.headers.get("retry-after", ""))
+
+
+def _failure(content: Json | None) -> tuple[str | None, str]:
+    """Message and code of `{"error": {"message": …, "code": …, "details": {"error_code": …}}}`, or of a text as `error`
+    or `message`."""
     message: str | None = None
     code = ""
-    for key, value in _members(_json(body)):
+    for key, value in _members(content):
         if key == "error" and value.kind == "object":
             message, code = _read_details(value, message, code)
         elif key in ("error", "message") and value.kind == "string":
             message = value.value
-    if message is not None:
-        message = _without_key(endpoint.key, message)
-    return ModelFailure(received.status, message, code, received.headers.get("retry-after", ""))
+    return message, code
 
 
 def _read_details(error: Json, message: str | None, code: str) -> tuple[str | None, str]:
@@ -358,6 +381,8 @@ def _read_details(error: Json, message: str | None, code: str) -> tuple[str | No
 def failure_text(endpoint: Endpoint, failure: ModelFailure) -> str:
     """What a program is told of a failure: the provider's own words, and what to do in front."""
     message = failure.message
+    if message is not None and is_blank(message):
+        message = None
     if failure.is_explained:
         assert message is not None
         return message
@@ -368,8 +393,21 @@ def failure_text(endpoint: Endpoint, failure: ModelFailure) -> str:
         401: f"the key in {variable} was refused",
         403: f"the key in {variable} may not use {name}",
         404: f'there is no model "{name}" at {base_url}',
+        407: f"the proxy wants a name and a password: set {_proxy_variable(base_url)} to http://NAME:PASSWORD@HOST:PORT",
         413: "the prompt is too large",
     }.get(failure.status)
     if known is None:
         return f"HTTP {failure.status}" if message is None else message
     return known if message is None else f"{known}: {message}"
+
+
+def _proxy_variable(base_url: str) -> str:
+    return "HTTP_PROXY" if base_url[:5].lower() == "http:" else "HTTPS_PROXY"
+
+
+def refusal_text(text: str) -> str:
+    return "refused" if is_blank(text) else f"refused: {text}"
+
+
+def is_blank(text: str) -> bool:
+    return not text.strip(" \t\r\n")

@@ -44,8 +44,8 @@ class ModelAnswer:
 class ModelFailure:
     """An HTTP status other than 2xx (0: no answer came), or an answer that says nothing. `message` is the provider's
     own, None where it said nothing; `is_explained`: the message is ours, and says all there is to say. `retry_after` is
-    the header's value as it came. `again` is whether another send is worth it. `usage` is that of an answer that says
-    nothing."""
+    the header's value as it came. `again` is whether another send is worth it. `usage` is what an answer that cannot be
+    used may have taken."""
 
     status: int
     message: str | None = None
@@ -58,7 +58,9 @@ class ModelFailure:
 
 @dataclass(frozen=True, slots=True)
 class Dropped:
-    """The connection closed without an answer."""
+    """The connection closed without a whole answer. `usage` is what the one that had begun may have taken."""
+
+    usage: Usage = Usage()
 
 
 DROPPED = Dropped()
