@@ -62,13 +62,13 @@ class Emission:
 
     def _program(self) -> None:
         """A program links the ledger when some agent has limits, without them the audit log when some agent has
-        capabilities, and the model client when it asks."""
+        capabilities, and the model client when it may ask."""
         ledger = None
         if any(agent.limits for agent in self.module.agents):
             ledger = self.runtime.use("kv_ledger_part")
         elif any(agent.capabilities for agent in self.module.agents):
             ledger = self.runtime.use("kv_audit_part")
-        model = self.runtime.use("kv_model_part") if self.asks else None
+        model = self.runtime.use("kv_model_part") if self.asks or self.module.can_ask else None
         entry = self.function_names[self.module.entry]
         self.descriptors.program(entry, "@resume", (ledger or "null", model or "null"))
 

@@ -24,7 +24,7 @@ from kavachc.interpreter.show import show
 from kavachc.interpreter.signals import ProgramStops
 from kavachc.options import RunOptions
 from kavachc.semantics.schema import Sample, Schema
-from kavachc.semantics.typed_ast import Agent, Effect, Limit, Program, Rule
+from kavachc.semantics.typed_ast import Agent, Limit, Program, Rule
 from kavachc.semantics.types import ERROR, Type
 from kavachc.state.problem import StateProblem
 
@@ -68,7 +68,7 @@ class ModelHost:
     """A `Host`. Raises `ProgramStops` when the options do not fit the program."""
 
     def __init__(self, program: Program, options: RunOptions, output: Output) -> None:
-        can_ask = Effect("Ai") in program.main.effects
+        can_ask = program.can_ask
         if options.virtual_time and can_ask and not options.dry_run and options.test_model is None:
             raise ProgramStops(NEEDS_TEST_MODEL, 2)
         self._output = output

@@ -29,7 +29,7 @@ from kavachc.interpreter.values import Value
 from kavachc.options import RunOptions
 from kavachc.semantics import panics
 from kavachc.semantics.schema import Sample, Schema
-from kavachc.semantics.typed_ast import Agent, Effect, Limit, Program
+from kavachc.semantics.typed_ast import Agent, Limit, Program
 from kavachc.semantics.types import ERROR, FieldRule, Type
 
 SCHEMA_WAYS: dict[str, abi.SchemaWay] = {
@@ -282,7 +282,6 @@ class NativeHost:
 
     def run(self, main: TaskBody) -> int:
         library, guard = self._library, self._callbacks.guard
-        can_ask = Effect("Ai") in self._program.main.effects
         agents = self._program.agents
         ledger = library.kv_ledger_part if any(agent.limits for agent in agents) else None
         if ledger is None and any(agent.capabilities for agent in agents):
@@ -294,7 +293,7 @@ class NativeHost:
             self._tables.agents(agent_row(agent) for agent in self._program.agents),
             len(self._program.agents),
             cast(ledger, abi.PartFunction) if ledger is not None else abi.PartFunction(),
-            cast(library.kv_model_part, abi.PartFunction) if can_ask else abi.PartFunction(),
+            cast(library.kv_model_part, abi.PartFunction) if self._program.can_ask else abi.PartFunction(),
         )
         options = self._tables.kept.options(
             dry_run=self._options.dry_run,

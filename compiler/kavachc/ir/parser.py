@@ -49,6 +49,8 @@ def parse_module(text: str) -> Module:
 def _declaration(cursor: Cursor, module: Module) -> None:
     if cursor.accept("entry"):
         module.entry = cursor.name()
+    elif cursor.accept("asks"):
+        module.can_ask = True
     elif cursor.accept("waits"):
         cursor.expect("fn")
         module.waiting_shapes.add((cursor.integer(), cursor.accept("!")))

@@ -1,6 +1,7 @@
 """The text form of the IR, for people, goldens and tests. `parser.py` reads it back.
 
     entry main
+    asks
 
     record Point {
       x: int
@@ -47,6 +48,7 @@ from kavachc.ir.types import IrType, ending_text
 def print_module(module: Module) -> str:
     """The whole module, in the order of its tables."""
     parts = [f"entry {name_text(module.entry)}\n"] if module.entry else []
+    parts.extend(["asks\n"] if module.can_ask else [])
     parts.extend(_waiting_shape(*shape) for shape in sorted(module.waiting_shapes))
     parts.extend(_record(record) for record in module.records.values())
     parts.extend(_sum(sum) for sum in module.sums.values())

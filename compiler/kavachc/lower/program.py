@@ -52,6 +52,7 @@ class ProgramLowering:
         add_type_tables(self.source, self.module, self._check_of)
         self._applications.add_new()
         agents.add_agents(self.source, self.module)
+        self.module.can_ask = self.source.can_ask
         functions = _all_functions(self.source)
         for function in functions:
             self._declare_user_function(function)

@@ -188,3 +188,9 @@ class Program:
     asks: list[tuple[Type, Span]]
     rules: list[FieldRule]
     samples: dict[Type, Sample] = field(default_factory=dict)
+
+    @property
+    def can_ask(self) -> bool:
+        """Whether a run may ask a model: in `main`, or in what implements a capability, whose effects are its own."""
+        methods = (method for implementation in self.implementations for method in implementation.methods)
+        return any(Effect("Ai") in function.effects for function in (self.main, *methods))
