@@ -28,6 +28,10 @@ def row(rule: str, entries: list[tuple[int, int | float]], *, length_ns: int = D
     return Row("Refunder", "Payments.refund", rule, key, length_ns, is_float, bound_of(rule), tuple(entries), 0)
 
 
+def as_json(contents: Contents) -> str:
+    return "\n".join(views.json_lines(contents))
+
+
 SAMPLE = Contents(
     "windows.state",
     2048,
@@ -69,6 +73,29 @@ def test_room_returns_when_enough_has_left() -> None:
     assert row("sum(amount) <= 700 per day", [(23 * HOUR, 400)]).room_returns_ns() == 0
     assert row("count <= 1 per day", [(5 * HOUR, 1), (HOUR, 1)]).room_returns_ns() == 23 * HOUR
     assert row("count <= 0 per day", []).room_returns_ns() is None
+
+
+def test_totals_of_floats_are_exact() -> None:
+    """2^53 + 1 + 1 is a Float; rounded after each, it would be 2^53. When 2^53 has left, 2 is left."""
+    entries = [(23 * HOUR, 2.0**53), (HOUR, 1.0), (HOUR, 1.0)]
+    assert row("sum(f) <= 10.0 per day", entries).used == 2.0**53 + 2
+    assert row("sum(f) <= 2.0 per day", entries).room_returns_ns() == HOUR
+    assert row("sum(f) < 2.0 per day", entries).room_returns_ns() == 23 * HOUR
+
+
+@pytest.mark.parametrize(
+    ("rule", "shown"),
+    [
+        ("sum(cents) <= 1_500_00 per day", "1_570 of 150_000"),
+        ("sum(cents) <= 3 * 500 per day", "1_570 of 1_500"),
+        ("sum(cents) <= f() per day", "1_570 of f()"),
+        ("sum(cents) <= 2000s per day", "0s of 33m 20s"),
+        ("r", "1_570 of ?"),
+    ],
+)
+def test_what_is_used_and_the_bound_are_written_alike(rule: str, shown: str) -> None:
+    lines = list(views.text_lines(replace(SAMPLE, rows=(row(rule, [(HOUR, 1570)]),))))
+    assert f"  {shown}, 1 record, " in lines[4]
 
 
 def test_the_text_has_a_bar_and_a_sparkline() -> None:
@@ -134,11 +161,11 @@ def test_what_a_file_says_is_never_an_order_to_a_terminal_or_a_browser() -> None
     shown = '\\u{1b}[2J\\u{9b}31m\\u{202e}<script>&"\\u{dcff}\\u{a}\\u{2028}'
     assert f"\n{shown} on {shown}\n" in text
     page = views.as_page(contents)
-    for output in (text, page, views.as_json(contents)):
+    for output in (text, page, as_json(contents)):
         assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e\u2028\ud800-\udfff]", output)
         output.encode()
     assert "<script" not in page
-    assert json.loads(views.as_json(contents))["windows"][0]["key"] == ODD
+    assert json.loads(as_json(contents))["windows"][0]["key"] == ODD
 
 
 @pytest.mark.parametrize(
@@ -153,7 +180,7 @@ def test_odd_rules_and_amounts(rule: str, amounts: list[int | float]) -> None:
         odd = Row("A", "P.f", rule, None, length_ns, inf in amounts, bound_of(rule), entries, 0)
         contents = replace(SAMPLE, rows=(odd,), now_utc_ns=2**63 - 1, last_written_utc_ns=-(2**63))
         assert list(views.text_lines(contents))
-        assert json.loads(views.as_json(contents), parse_constant=pytest.fail)
+        assert json.loads(as_json(contents), parse_constant=pytest.fail)
         assert views.as_page(contents)
 
 
@@ -166,7 +193,7 @@ def test_of_many_keys_the_fullest_are_shown() -> None:
     page = views.as_page(replace(SAMPLE, rows=keys))
     assert page.count("<div class=window>") == 100
     assert "… and 900 more keys with" in page
-    assert len(json.loads(views.as_json(replace(SAMPLE, rows=keys)))["windows"]) == 1000
+    assert len(json.loads(as_json(replace(SAMPLE, rows=keys)))["windows"]) == 1000
 
 
 def _fullest(count: int) -> list[int]:
@@ -214,7 +241,7 @@ def test_it_says_when_it_waits_for_a_program_that_writes(tmp_path: Path, capfd: 
 
 
 def test_json_and_page() -> None:
-    found = json.loads(views.as_json(SAMPLE))
+    found = json.loads(as_json(SAMPLE))
     first = found["windows"][0]
     assert (first["used"], first["bound"], first["room_returns_in_seconds"]) == (700, 700, 3600.0)
     assert first["entries"][1] == {"time": "2025-12-31T23:01:00Z", "amount": 300}
@@ -254,7 +281,9 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     written(path, 2, close=True)
     run = CliRunner()
     assert run.invoke(cli, ["ledger", str(path), "--check"]).output == f"{path}: sound: 2 frames, 2 records\n"
-    assert json.loads(run.invoke(cli, ["ledger", str(path), "--json"]).output)["records"] == 2
+    as_json = run.invoke(cli, ["ledger", str(path), "--json"]).output
+    assert json.loads(as_json)["records"] == 2
+    assert '\n    {"agent": "Poster", "target": "Board.post", "rule": "count <= 4 per day", "key": null, ' in as_json
     assert run.invoke(cli, ["ledger", str(path), "--html", str(tmp_path / "page.html")]).output == ""
     assert (tmp_path / "page.html").read_text().startswith("<!doctype html>")
     content = path.read_bytes()

@@ -241,8 +241,10 @@ def ledger(file: str, as_json: bool, check: bool, html: str | None) -> None:
     """Show what a state file holds: each rule, what is used of it, when room returns. The file is not changed."""
     from kavachc.ledger import views
     from kavachc.ledger.reading import read_contents
+    from kavachc.progress import progress
 
-    contents = read_contents(file)
+    with progress() as shown:
+        contents = read_contents(file, lambda part: shown.show(f"reading {file}: {part:4.0%}"))
     if html is not None:
         try:
             Path(html).write_text(views.as_page(contents), encoding="utf-8")
@@ -255,7 +257,7 @@ def ledger(file: str, as_json: bool, check: bool, html: str | None) -> None:
             + (torn if contents.torn_bytes else "")
         )
     elif as_json:
-        click.echo(views.as_json(contents))
+        sys.stdout.writelines(f"{line}\n" for line in views.json_lines(contents))
     elif html is None:
         for line in views.text_lines(contents):
             click.echo(line)

@@ -16,12 +16,11 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
 from kavachc.errors import ToolError
+from kavachc.progress import Progress, progress
 
 OBJECT_TARGETS: dict[str, str] = {
     "x86_64-linux": "x86_64-linux-none",
@@ -113,10 +112,11 @@ def _cached(name: str, target: str, flags: tuple[str, ...], root: str, parts: li
         return product
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with open(folder / "lock", "w") as lock, _progress(target) as progress:
-            _take_lock(lock, progress)
+        with open(folder / "lock", "w") as lock, progress() as shown:
+            building = _Building(target, shown)
+            _take_lock(lock, building)
             if not _is_whole(product):  # Otherwise another process built it while this one waited.
-                _build(sources / root, product, flags, cache, progress)
+                _build(sources / root, product, flags, cache, building)
     except OSError as error:
         raise RuntimeBuildError(f"cannot build the Kavach runtime in {folder}: {error.strerror}") from error
     return product
@@ -168,7 +168,7 @@ def zig_executable() -> Path:
     return Path(specification.origin).parent / "zig"
 
 
-def _build(root: Path, product: Path, flags: tuple[str, ...], cache: Path, progress: "_Progress") -> None:
+def _build(root: Path, product: Path, flags: tuple[str, ...], cache: Path, building: "_Building") -> None:
     with tempfile.TemporaryDirectory(dir=product.parent) as work:
         made = Path(work) / product.name
         caches = ("--cache-dir", str(cache / "zig"), "--global-cache-dir", str(cache / "zig"))
@@ -177,7 +177,7 @@ def _build(root: Path, product: Path, flags: tuple[str, ...], cache: Path, progr
             process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=work)
             try:
                 while process.poll() is None:
-                    progress.show()
+                    building.show()
                     time.sleep(0.05)
             except BaseException:
                 process.kill()
@@ -195,40 +195,23 @@ def _build(root: Path, product: Path, flags: tuple[str, ...], cache: Path, progr
         os.replace(made_sum, _sum_of(product))
 
 
-def _take_lock(lock: IO[str], progress: "_Progress") -> None:
+def _take_lock(lock: IO[str], building: "_Building") -> None:
     while True:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             return
         except BlockingIOError:
-            progress.show()
+            building.show()
             time.sleep(0.05)
 
 
-class _Progress:
-    """One line on a terminal, rewritten as the seconds pass; nothing when stderr is not a terminal."""
+class _Building:
+    """Says for how many seconds it has been."""
 
-    def __init__(self, target: str) -> None:
+    def __init__(self, target: str, shown: Progress) -> None:
         self._text = f"building the Kavach runtime for {target} (once)…"
-        self._start = time.monotonic()
-        self._is_terminal = sys.stderr.isatty()
-        self._shown: str | None = None
+        self._shown = shown
+        self._start_s = time.monotonic()
 
     def show(self) -> None:
-        line = f"{self._text} {int(time.monotonic() - self._start)} s"
-        if self._is_terminal and line != self._shown:
-            self._shown = line
-            print(f"\r{line}", end="", file=sys.stderr, flush=True)
-
-    def clear(self) -> None:
-        if self._shown is not None:
-            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
-
-
-@contextmanager
-def _progress(target: str) -> Iterator[_Progress]:
-    progress = _Progress(target)
-    try:
-        yield progress
-    finally:
-        progress.clear()
+        self._shown.show(f"{self._text} {int(time.monotonic() - self._start_s)} s")

@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias
 
 from kavachc.interpreter.clocks import Clock
@@ -239,7 +239,7 @@ class Journal:
         counts: dict[Name, int] = {}
         for window in self._ledger.windows.by_name.values():
             if not window.is_empty and self._ledger.is_changed(window.name):
-                rule = replace(window.name, key=None)
+                rule = window.name._replace(key=None)
                 counts[rule] = counts.get(rule, 0) + len(window.entries) + len(window.reservations)
         for rule, count in counts.items():
             kept = "record of this one is kept until it expires"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from kavachc.interpreter.show import quote, show_float
 from kavachc.semantics.typed_ast import Agent, Limit, Program, Rule
@@ -104,7 +104,7 @@ class Ledger:
         """The rule's window as it is for the call that is being checked."""
         name = self._names[id(rule)]
         if rule.key is not None:
-            name = replace(name, key=self._open.keys[id(rule)])
+            name = name._replace(key=self._open.keys[id(rule)])
         window = self.windows.get(name)
         window.expire(self._open.now_ns)
         return window
@@ -180,7 +180,7 @@ class Ledger:
 
     def is_changed(self, name: Name) -> bool:
         """Whether the program has the limit that a window is of, and no such rule in it."""
-        unkeyed = replace(name, key=None)
+        unkeyed = name._replace(key=None)
         return unkeyed not in self._names.values() and any(
             (agent.name, limit.target) == (name.agent, name.target)
             for agent in self._program.agents
@@ -207,7 +207,7 @@ class Ledger:
             window.expire(now_ns)
             return [f"{title}: {_shown(window)}"]
         lines: list[str] = []
-        windows = {each.key or "": each for each in self.windows.by_name if replace(each, key=None) == name}
+        windows = {each.key or "": each for each in self.windows.by_name if each._replace(key=None) == name}
         for key in sorted(windows, key=str.encode):
             window = self.windows.get(windows[key])
             window.expire(now_ns)

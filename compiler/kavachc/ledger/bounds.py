@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from math import isfinite
 
 _RULE = re.compile(r"(?P<sign><=|<) (?P<bound>.+?) per ")
@@ -27,6 +28,7 @@ class Bound:
         return self.value is None or (total < self.value if self.is_strict else total <= self.value)
 
 
+@lru_cache(1024)
 def bound_of(rule: str) -> Bound | None:
     """None for a text without a bound."""
     found = _RULE.search(rule)

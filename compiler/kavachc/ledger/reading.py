@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import fcntl
+import gc
 import os
 import sys
 import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 from kavachc.errors import ToolError
 from kavachc.ledger.bounds import Bound, bound_of
@@ -15,11 +18,11 @@ from kavachc.state.disk import Disk
 from kavachc.state.file import LOCK_PATIENCE_S, LOCK_PAUSE_S_MAX, check_start, frames
 from kavachc.state.format import FRAMES_START, DamagedError, Frame, Moment
 from kavachc.state.problem import StateProblem
+from kavachc.state.total import total_of
 from kavachc.state.windows import Window, Windows
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """One window. `entries` are (age, amount), the oldest first; what is reserved counts with its estimate."""
 
     agent: str
@@ -34,10 +37,8 @@ class Row:
 
     @property
     def used(self) -> int | float:
-        total: int | float = 0.0 if self.is_float else 0
-        for _, amount in self.entries:
-            total += amount
-        return total
+        amounts = [amount for _, amount in self.entries]
+        return total_of(amounts, is_float=True).value if self.is_float else sum(amounts)
 
     @property
     def share(self) -> float | None:
@@ -51,10 +52,12 @@ class Row:
         if self.bound is None or self.bound.value is None:
             return 0
         least: int | float = 0.0 if self.is_float else 1
-        left = self.used
-        for age, amount in ((self.length_ns, 0), *self.entries):
-            left -= amount
-            if self.bound.allows(left + least):
+        if self.bound.allows(self.used + least):
+            return 0
+        left = total_of([amount for _, amount in self.entries], is_float=self.is_float)
+        for age, amount in self.entries:
+            left.remove(amount)
+            if self.bound.allows(left.value + least):
                 return self.length_ns - age
         return None
 
@@ -74,17 +77,30 @@ class Contents:
     rows: tuple[Row, ...]
 
 
-def read_contents(path: str) -> Contents:
-    """Raises `ToolError` with what is wrong with the file."""
+def read_contents(path: str, report: Callable[[float], None] = lambda _part: None) -> Contents:
+    """Raises `ToolError` with what is wrong with the file. `report` hears now and then which part has been read."""
     try:
-        return _read(path)
+        # All that is made stays: to look for what does not takes as long as to read.
+        with _without_collection():
+            return _read(path, report)
     except StateProblem as problem:
         raise ToolError(f"state file {path} {problem.what}\n  help: {problem.help}") from None
     except OSError as error:
         raise ToolError(f"state file {path} cannot be read: {error.strerror}") from None
 
 
-def _read(path: str) -> Contents:
+@contextmanager
+def _without_collection() -> Iterator[None]:
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def _read(path: str, report: Callable[[float], None]) -> Contents:
     if not os.path.isfile(path):
         raise StateProblem("not_regular") if os.path.exists(path) else FileNotFoundError(2, "no such file or directory")
     with open(path, "rb") as file:
@@ -104,6 +120,7 @@ def _read(path: str) -> Contents:
             if isinstance(frame, Frame):
                 windows.take(frame, now)
                 at += frame.length
+                report(at / len(data))
                 frame_count += 1
                 item_count += len(frame.items)
                 last_utc_ns = frame.moment.utc_ns
@@ -115,10 +132,17 @@ def _read(path: str) -> Contents:
         raise StateProblem("damaged", number=at) from None
     if at < mark.end:
         raise StateProblem("lost_records", number=mark.end - FRAMES_START, number_2=at - FRAMES_START)
-    rows = tuple(_row(window, now.boot_ns) for window in windows.by_name.values())
+    rows = tuple(_row(window, now.boot_ns) for window in _taken_out(windows))
     return Contents(
         path, len(data), frame_count, item_count, _head.generation, last_utc_ns, now.utc_ns, torn_bytes, rows
     )
+
+
+def _taken_out(windows: Windows) -> Iterator[Window]:
+    """One by one, so that a window's memory goes when its row is made."""
+    windows.numbered.clear()
+    for name in list(windows.by_name):
+        yield windows.by_name.pop(name)
 
 
 def _lock(file: BinaryIO, path: str) -> None:
@@ -136,8 +160,10 @@ def _lock(file: BinaryIO, path: str) -> None:
 
 def _row(window: Window, now_ns: int) -> Row:
     window.expire(now_ns)
-    reserved = [(each.time_ns, each.amount) for each in window.reservations.values()]
-    entries = sorted([*window.entries, *reserved])
+    entries: Iterable[tuple[int, int | float]] = window.entries
+    if window.reservations:
+        reserved = [(each.time_ns, each.amount) for each in window.reservations.values()]
+        entries = sorted([*window.entries, *reserved])
     name = window.name
     return Row(
         name.agent,
@@ -148,5 +174,5 @@ def _row(window: Window, now_ns: int) -> Row:
         name.is_float,
         bound_of(name.rule),
         tuple((max(0, now_ns - at), amount) for at, amount in entries),
-        len(reserved),
+        len(window.reservations),
     )

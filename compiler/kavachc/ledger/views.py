@@ -6,10 +6,10 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import date, timedelta
+from functools import lru_cache
 from html import escape
 from math import isfinite
-from typing import Any
 
 from kavachc.ledger.reading import Contents, Row
 
@@ -22,11 +22,14 @@ _UNITS = (("d", 86_400 * 10**9), ("h", 3_600 * 10**9), ("m", 60 * 10**9), ("s", 
 
 
 def utc(time_ns: int) -> str:
-    try:
-        moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=time_ns // 10**9)
-    except OverflowError:
-        return f"{time_ns} ns"
-    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+    days, seconds = divmod(time_ns // 10**9, 86_400)
+    minutes, second = divmod(seconds, 60)
+    return f"{_date(days)}T{minutes // 60:02}:{minutes % 60:02}:{second:02}Z"
+
+
+@lru_cache(1024)
+def _date(days: int) -> str:
+    return (date(1970, 1, 1) + timedelta(days=days)).isoformat()
 
 
 def length(duration_ns: int) -> str:
@@ -58,6 +61,13 @@ def _amount(row: Row, amount: int | float) -> str:
     return f"{amount:_}"
 
 
+def _bound(row: Row) -> str:
+    """Written as amounts are, however the program writes it; as there where its value is not known."""
+    if row.bound is None:
+        return "?"
+    return plain(row.bound.text) if row.bound.value is None else _amount(row, row.bound.value)
+
+
 def _room(row: Row) -> str:
     returns_ns = row.room_returns_ns()
     if returns_ns is None:
@@ -66,8 +76,7 @@ def _room(row: Row) -> str:
 
 
 def _used(row: Row) -> str:
-    bound = plain(row.bound.text) if row.bound else "?"
-    return f"{_amount(row, row.used)} of {bound}"
+    return f"{_amount(row, row.used)} of {_bound(row)}"
 
 
 def buckets(row: Row, count: int) -> list[float]:
@@ -156,46 +165,55 @@ def _row_lines(row: Row) -> Iterator[str]:
     yield f"    {sparkline(row)}  {length(row.length_ns)} ago to now"
 
 
-def as_json(contents: Contents) -> str:
-    text = json.dumps(
-        {
-            "file": contents.path,
-            "bytes": contents.size,
-            "frames": contents.frame_count,
-            "records": contents.item_count,
-            "rewritten": contents.generation - 1,
-            "torn_bytes": contents.torn_bytes,
-            "last_record": None if contents.last_written_utc_ns is None else utc(contents.last_written_utc_ns),
-            "read": utc(contents.now_utc_ns),
-            "windows": [_json_row(row, contents.now_utc_ns) for row in contents.rows],
-        },
-        indent=2,
-        ensure_ascii=False,
-        allow_nan=False,
-    )
-    # Line breaks are those of the form itself; others are escaped already.
-    return _UNSHOWN.sub(lambda found: found[0] if found[0] == "\n" else f"\\u{ord(found[0]):04x}", text)
-
-
-def _number(value: int | float) -> int | float | str:
-    """JSON has no infinity."""
-    return value if isfinite(value) else str(value)
-
-
-def _json_row(row: Row, now_utc_ns: int) -> dict[str, Any]:
-    returns_ns = row.room_returns_ns()
-    return {
-        "agent": row.agent,
-        "target": row.target,
-        "rule": row.rule,
-        "key": row.key,
-        "window_seconds": row.length_ns / 1e9,
-        "bound": row.bound.value if row.bound else None,
-        "used": _number(row.used),
-        "not_settled": row.reserved,
-        "room_returns_in_seconds": None if returns_ns is None else returns_ns / 1e9,
-        "entries": [{"time": utc(now_utc_ns - age), "amount": _number(amount)} for age, amount in row.entries],
+def json_lines(contents: Contents) -> Iterator[str]:
+    """One object, with a line for each window."""
+    head: dict[str, str | int | None] = {
+        "file": contents.path,
+        "bytes": contents.size,
+        "frames": contents.frame_count,
+        "records": contents.item_count,
+        "rewritten": contents.generation - 1,
+        "torn_bytes": contents.torn_bytes,
+        "last_record": None if contents.last_written_utc_ns is None else utc(contents.last_written_utc_ns),
+        "read": utc(contents.now_utc_ns),
     }
+    yield "{"
+    yield from (f"  {_json(name)}: {_json(value)}," for name, value in head.items())
+    yield '  "windows": ['
+    for place, row in enumerate(contents.rows, 1):
+        yield f"    {_json_row(row, contents.now_utc_ns)}{','[: place < len(contents.rows)]}"
+    yield "  ]"
+    yield "}"
+
+
+_encode = json.JSONEncoder(ensure_ascii=False).encode
+
+
+def _json(value: str | int | float | None) -> str:
+    """On one line, safe to show anywhere. JSON has no infinity."""
+    if value is None:
+        return "null"
+    if isinstance(value, str):
+        text = _encode(value)
+        return text if text.isprintable() else _UNSHOWN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return repr(value) if isfinite(value) else f'"{value}"'
+
+
+@lru_cache(1024)
+def _json_of_rule(agent: str, target: str, rule: str) -> str:
+    return f'"agent": {_json(agent)}, "target": {_json(target)}, "rule": {_json(rule)}'
+
+
+def _json_row(row: Row, now_utc_ns: int) -> str:
+    returns_ns = row.room_returns_ns()
+    room = _json(None if returns_ns is None else returns_ns / 1e9)
+    entries = [f'{{"time": "{utc(now_utc_ns - age)}", "amount": {_json(amount)}}}' for age, amount in row.entries]
+    return (
+        f'{{{_json_of_rule(row.agent, row.target, row.rule)}, "key": {_json(row.key)}, '
+        f'"window_seconds": {row.length_ns / 1e9}, "bound": {_json(row.bound.value if row.bound else None)}, '
+        f'"used": {_json(row.used)}, "not_settled": {row.reserved}, "room_returns_in_seconds": {room}, '
+        f'"entries": [{", ".join(entries)}]}}'
+    )
 
 
 _STYLE = """

@@ -6,7 +6,8 @@ import struct
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import Literal
+from functools import lru_cache
+from typing import Literal, NamedTuple
 from zlib import crc32
 
 MAGIC = b"KAVACHST"
@@ -82,8 +83,7 @@ def start_of_file(identity: bytes, generation: int, end: int) -> bytes:
     return bytes(start)
 
 
-@dataclass(frozen=True, slots=True)
-class Name:
+class Name(NamedTuple):
     """Names one window: `key` is a value of a rule's key, None for a rule without one."""
 
     agent: str
@@ -109,13 +109,21 @@ def read_names(data: bytes) -> Iterator[Name]:
         end = at + _NAME_HEAD.size + sum(lengths)
         if end + -end % 8 > len(data) or is_float > 1 or has_key > 1 or length_ns <= 0:
             raise DamagedError
-        parts: list[str] = []
-        start = at + _NAME_HEAD.size
-        for length in lengths:
-            parts.append(data[start : start + length].decode(errors="surrogateescape"))
-            start += length
-        yield Name(parts[0], parts[1], parts[2], length_ns, bool(is_float), parts[3] if has_key else None)
+        rule_at = at + _NAME_HEAD.size
+        key_at = end - lengths[3]
+        agent, target, rule = _rule_texts(data[rule_at:key_at], lengths[0], lengths[0] + lengths[1])
+        yield Name(agent, target, rule, length_ns, bool(is_float), _decoded(data[key_at:end]) if has_key else None)
         at = end + -end % 8
+
+
+# A rule with keys has a name for each of them.
+@lru_cache(1024)
+def _rule_texts(texts: bytes, agent_end: int, target_end: int) -> tuple[str, str, str]:
+    return _decoded(texts[:agent_end]), _decoded(texts[agent_end:target_end]), _decoded(texts[target_end:])
+
+
+def _decoded(text: bytes) -> str:
+    return text.decode(errors="surrogateescape")
 
 
 class ItemKind(IntEnum):
@@ -124,8 +132,7 @@ class ItemKind(IntEnum):
     SETTLE = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(NamedTuple):
     """`amount` is an Int, or the bits of a Float; `reference` connects a reservation and what settles it."""
 
     window: int
@@ -212,7 +219,7 @@ def read_frame(
     body = bytes(data[start + _FRAME_HEAD.size : start + length])
     if crc32(body) != body_sum:
         return "torn" if _has_empty_sector(data, start, at) else "damaged"
-    items = [Item(*fields) for fields in _ITEM.iter_unpack(body[names_length:])]
+    items = list(map(Item._make, _ITEM.iter_unpack(body[names_length:])))
     return Frame(moment, list(read_names(body[:names_length])), items, length)
 
 

@@ -87,7 +87,10 @@ class Windows:
 
     def get(self, name: Name) -> Window:
         """The window of that name, made when there is none."""
-        return self.by_name.setdefault(name, Window(name))
+        found = self.by_name.get(name)
+        if found is None:
+            found = self.by_name[name] = Window(name)
+        return found
 
     def number(self, window: Window) -> int:
         window.number = len(self.numbered)
