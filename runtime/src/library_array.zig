@@ -4,6 +4,7 @@ const std = @import("std");
 const abi = @import("abi.zig");
 const array = @import("array.zig");
 const number = @import("library_number.zig");
+const memory = @import("memory.zig");
 const panic = @import("panic.zig");
 const string = @import("string.zig");
 const textual = @import("text.zig");
@@ -141,10 +142,36 @@ export fn kv_lib_array_sort(held: *Array, element: *const Type) callconv(.c) *Ar
         .int, .duration, .instant => sort(i64, made, std.sort.asc(i64)),
         .float => sort(f64, made, floatBefore),
         .string => sort(*abi.String, made, stringBefore),
-        else => panic.internalError("an array of a type without an order is sorted"),
+        else => sortInOrder(made, element),
     }
     return made;
 }
+
+/// Of tuples and dates, which are moved once.
+fn sortInOrder(made: *Array, element: *const Type) void {
+    const length = lengthOf(made);
+    const stride = element.stride();
+    const places = memory.allocateSlice(usize, length);
+    defer memory.freeSlice(usize, places);
+    for (places, 0..) |*place, index| place.* = index;
+    const context: Elements = .{ .items = made, .element = element };
+    std.sort.block(usize, places, context, Elements.isBefore);
+    const moved = memory.allocateSlice(u8, length * stride);
+    defer memory.freeSlice(u8, moved);
+    const bytes = made.elements()[0 .. length * stride];
+    @memcpy(moved, bytes);
+    for (places, 0..) |place, index| @memcpy(bytes[index * stride ..][0..stride], moved[place * stride ..][0..stride]);
+}
+
+const Elements = struct {
+    items: *Array,
+    element: *const Type,
+
+    fn isBefore(context: Elements, left: usize, right: usize) bool {
+        const items = context.items;
+        return value.order(context.element, at(items, context.element, left), at(items, context.element, right)) == .lt;
+    }
+};
 
 /// Stable, and without memory of its own.
 fn sort(comptime T: type, made: *Array, comptime isBefore: fn (void, T, T) bool) void {
@@ -152,9 +179,8 @@ fn sort(comptime T: type, made: *Array, comptime isBefore: fn (void, T, T) bool)
     std.sort.block(T, items[0..lengthOf(made)], {}, isBefore);
 }
 
-/// NaN is after everything else.
 fn floatBefore(_: void, left: f64, right: f64) bool {
-    return left < right or (std.math.isNan(right) and !std.math.isNan(left));
+    return value.orderOfFloats(left, right) == .lt;
 }
 
 fn stringBefore(_: void, left: *abi.String, right: *abi.String) bool {

@@ -7,6 +7,7 @@ const std = @import("std");
 const abi = @import("abi.zig");
 const map = @import("map.zig");
 const memory = @import("memory.zig");
+const panic = @import("panic.zig");
 const scheduler = @import("scheduler.zig");
 const string = @import("string.zig");
 
@@ -276,6 +277,35 @@ const PairStack = struct {
         stack.length += 1;
     }
 };
+
+/// In the order of `sort`: what has an order, and tuples and dates, of which the first parts that differ decide.
+pub fn order(kind: *const abi.Type, left: *const anyopaque, right: *const anyopaque) std.math.Order {
+    switch (kind.kind) {
+        .int, .duration, .instant => return std.math.order(scalarAt(i64, left), scalarAt(i64, right)),
+        .float => return orderOfFloats(scalarAt(f64, left), scalarAt(f64, right)),
+        .string => return string.order(pointerAt(abi.String, left), pointerAt(abi.String, right)),
+        .record, .tuple => {
+            for (kind.fieldSlice()) |*field| {
+                const found = order(field.type, field.in(left), field.in(right));
+                if (found != .eq) return found;
+            }
+            return .eq;
+        },
+        else => panic.internalError("values of a type without an order are put in order"),
+    }
+}
+
+/// NaN is after everything else.
+pub fn orderOfFloats(left: f64, right: f64) std.math.Order {
+    if (left < right) return .lt;
+    if (left > right) return .gt;
+    return std.math.order(@intFromBool(std.math.isNan(left)), @intFromBool(std.math.isNan(right)));
+}
+
+fn scalarAt(comptime T: type, value: *const anyopaque) T {
+    const slot: *const T = @ptrCast(@alignCast(value));
+    return slot.*;
+}
 
 pub fn equal(kind: *const abi.Type, left: *const anyopaque, right: *const anyopaque) bool {
     var stack: PairStack = .{};

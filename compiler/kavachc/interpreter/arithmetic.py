@@ -132,6 +132,11 @@ def compare(symbol: ComparisonOperator, left: Value, right: Value) -> bool:
         return equal(left, right)
     if symbol == "!=":
         return not equal(left, right)
+    while isinstance(left, TupleValue | RecordValue):
+        # Tuples and dates: the first parts that differ decide.
+        assert isinstance(right, TupleValue | RecordValue)
+        pairs = list(zip(left.fields, right.fields, strict=True))
+        left, right = next((pair for pair in pairs if not equal(*pair)), pairs[-1])
     return ORDER[symbol](left, right)
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from kavachc.interpreter.arithmetic import INT_MAX, INT_MIN, equal
 from kavachc.interpreter.case_table import LOWER, UPPER, mapping
 from kavachc.interpreter.signals import Panics
-from kavachc.interpreter.values import ABSENT, ArrayValue, Present, Value
+from kavachc.interpreter.values import ABSENT, ArrayValue, Present, RecordValue, TupleValue, Value
 from kavachc.semantics import panics
 
 SPACE = "\t\n\v\f\r \x85\xa0\u1680" + "".join(map(chr, range(0x2000, 0x200B))) + "\u2028\u2029\u202f\u205f\u3000"
@@ -177,7 +177,9 @@ def _array_slice(array: ArrayValue, start: int, end: int) -> ArrayValue:
 
 
 def _order(value: Value) -> Value:
-    """NaN is after everything else."""
+    """NaN is after everything else; of tuples and dates the first parts that differ decide."""
+    if isinstance(value, TupleValue | RecordValue):
+        return tuple([_order(part) for part in value.fields])
     return (math.isnan(value), 0.0 if math.isnan(value) else value) if isinstance(value, float) else value
 
 

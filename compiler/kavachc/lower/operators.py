@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kavachc.ir.builder import FunctionBuilder
 from kavachc.ir.module import Location, Value
-from kavachc.ir.types import BOOL, DURATION, FLOAT, INSTANT, INT, STRING
+from kavachc.ir.types import BOOL, DURATION, FLOAT, INSTANT, INT, STRING, Named, Tuple
 from kavachc.semantics.typed_ast import ArithmeticOperator, ComparisonOperator, UnaryOperator
 
 _COUNTABLE = (INT, DURATION, INSTANT)
@@ -58,6 +58,31 @@ def comparison(build: FunctionBuilder, operator: ComparisonOperator, left: Value
         return build.compare("string.compare", operator, left, right)
     if left.type in _COUNTABLE or left.type == BOOL:
         return build.compare("int.compare", operator, left, right)
-    assert operator in ("==", "!="), f"{left.type} has no order"
+    if operator not in ("==", "!="):
+        return _lexicographic(build, operator, left, right)
     equal = build.equal(left, right)
     return equal if operator == "==" else build.bool_not(equal)
+
+
+def _lexicographic(build: FunctionBuilder, operator: ComparisonOperator, left: Value, right: Value) -> Value:
+    """Of tuples and dates: the first parts that differ decide.
+
+    (a, b) <= (c, d)        order = a <= c
+                            if a == c { order = b <= d }
+    """
+    if isinstance(left.type, Tuple):
+        count = len(left.type.elements)
+    else:
+        assert isinstance(left.type, Named), f"{left.type} has no order"
+        count = len(build.module.records[left.type.name].fields)
+    order, after = build.new_local("order", BOOL), build.new_block("order.after")
+    for index in range(count):
+        one, other = build.record_get(left, index), build.record_get(right, index)
+        build.local_set(order, comparison(build, operator, one, other))
+        if index < count - 1:
+            more = build.new_block("order.more")
+            build.branch(comparison(build, "==", one, other), more, after)
+            build.position(more)
+    build.jump(after)
+    build.position(after)
+    return build.local_get(order)

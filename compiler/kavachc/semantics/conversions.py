@@ -36,7 +36,9 @@ from kavachc.semantics.types import (
 )
 from kavachc.semantics.wording import a
 
+# What has an order, besides the prelude's `Date` and tuples of such.
 ORDERED = (INT, FLOAT, STRING, DURATION, INSTANT)
+NO_ORDER_HELP = "compare by a key that has an order: `sort_by`, `min_by` and `max_by` take a function that gives it"
 
 
 def same_type(left: Type, right: Type) -> bool:
@@ -135,8 +137,21 @@ def why_not_shown(type_: Type) -> str | None:
 
 def why_not_ordered(type_: Type) -> str | None:
     """None when `<` works on the type."""
-    ordered = has_bound(type_, "Ord") if isinstance(type_, TypeVariable) else type_ in ORDERED
-    return None if ordered or type_ is UNKNOWN else _reason(type_, type_, "has no order")
+    pending = [type_]
+    while pending:
+        current = pending.pop()
+        if isinstance(current, TupleType):
+            pending.extend(reversed(current.elements))
+            continue
+        ordered = has_bound(current, "Ord") if isinstance(current, TypeVariable) else current in ORDERED
+        if not (ordered or is_date(current) or current is UNKNOWN):
+            return _reason(type_, current, "has no order")
+    return None
+
+
+def is_date(type_: Type) -> bool:
+    """The prelude's `Date`, whose name no other type can have."""
+    return isinstance(type_, RecordType) and type_.name == "Date"
 
 
 def why_not_plain(type_: Type) -> str | None:
@@ -234,9 +249,10 @@ def has_bound(variable: TypeVariable, bound: str) -> bool:
 
 
 def bound_help(type_: Type, bound: str) -> str | None:
-    """The help "write `T: Ord` …", where it is a type variable that keeps `type_` from having the bound."""
+    """The help "write `T: Ord` …", where it is a type variable that keeps `type_` from having the bound; otherwise what
+    to do without an order."""
     for variable in variables(type_):
         if variable.span is not None and not has_bound(variable, bound):
             kept = [item for item in variable.bounds if not (bound in ("Ord", "Key") and item == "Eq")]
             return f"write `{variable}: {' + '.join([*kept, bound])}` where `{variable}` is declared"
-    return None
+    return NO_ORDER_HELP if bound == "Ord" else None

@@ -151,6 +151,9 @@ def _report_operands(body: Body, node: ast.Binary, left: Type, right: Type) -> t
     elif isinstance(left, OptionalType) or isinstance(right, OptionalType):
         optional = node.left if isinstance(left, OptionalType) else node.right
         help_text = f"it may be `none`: say what then, such as `({_text(optional)} ?? …)`, or look with `if const`"
+    elif node.operator in ("<", "<=", ">", ">=") and same_type(left, right):
+        reason = why_not_ordered(left)
+        help_text = None if reason is None else f"{reason}: compare what orders them, such as a field of each"
     elif node.operator == "+":
         help_text = help_for_adding(left, right, _text(node.left), _text(node.right))
     return body.report(
