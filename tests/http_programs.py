@@ -7,6 +7,7 @@ import os
 import socket
 import ssl
 import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from kavachc.backend.runtime_build import runtime_library
 from kavachc.driver import Compilation
 from kavachc.engines import Engine, emulator_for, run_engine
 from kavachc.options import RunOptions
@@ -59,6 +61,22 @@ def runner(engine_name: str, text: str, folder: Path) -> Run:
         return Ran(result.stdout, result.stderr, result.status)
 
     return run_in_process
+
+
+def command_of(engine_name: str, text: str, folder: Path) -> list[str]:
+    """What runs the program in a process of its own."""
+    source = folder / "asks.kav"
+    source.write_text(text, encoding="utf-8")
+    if engine_name in TARGETS:
+        binary = folder / "asks"
+        Compilation(str(source)).build(str(binary), engine_name, 2)
+        emulator = emulator_for(engine_name)
+        assert emulator is not None
+        return [*emulator, str(binary)]
+    options = {"interp": ["interp"], "interp native": ["interp", "--host", "native"], "run": ["run"]}[engine_name]
+    if engine_name != "interp":
+        runtime_library()
+    return [sys.executable, "-c", "from kavachc.cli import main; main()", *options, str(source)]
 
 
 def _run_binary(command: list[str], variables: dict[str, str]) -> Ran:

@@ -9,6 +9,8 @@ import ssl
 import stat
 from collections.abc import Iterator
 
+from kavachc.bindings.shortage import SHORT_ERRNOS
+
 # Where systems keep the authorities that they trust; the first that is there counts.
 SYSTEM_AUTHORITIES = (
     "/etc/ssl/certs/ca-certificates.crt",
@@ -23,7 +25,7 @@ _BEGIN, _END = b"-----BEGIN CERTIFICATE-----", b"-----END CERTIFICATE-----"
 
 class Authorities:
     """What cannot be read is left out: a certificate is then not trusted. `are_missing`: SSL_CERT_FILE is set, and
-    names nothing in which there is a certificate."""
+    names nothing in which there is a certificate. Raises an OSError where there is no file descriptor to read with."""
 
     def __init__(self) -> None:
         self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
@@ -52,7 +54,11 @@ def _content(path: str) -> bytes | None:
     """Of a file: from a pipe or a device there may never come anything."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
-    except (OSError, ValueError):
+    except ValueError:
+        return None
+    except OSError as error:
+        if error.errno in SHORT_ERRNOS:
+            raise  # It may well be read later.
         return None
     try:
         state = os.fstat(descriptor)

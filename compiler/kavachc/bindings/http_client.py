@@ -1,4 +1,4 @@
-"""The HTTP engine: httpx on one background thread, with up to 256 requests under way.
+"""The HTTP engine: httpx on one background thread, with up to 256 requests under way (`shortage.py`).
 
 It reports problems in the words of `ExchangeProblem`, which are the same on every engine, so what httpx, h11 and ssl
 raise is told apart here and nowhere else.
@@ -22,6 +22,7 @@ from kavachc.bindings.abi import ExchangeProblem
 from kavachc.bindings.authorities import Authorities
 from kavachc.bindings.exchange import HttpReceiver, HttpRequest
 from kavachc.bindings.http_proxy import UnusableProxy, proxy_for
+from kavachc.bindings.shortage import Places, check_files, shortage_of
 
 if TYPE_CHECKING:
     import httpx
@@ -81,12 +82,26 @@ class HttpClient:
         self._sendings: dict[HttpReceiver, _Sending] = {}
         self._idle: dict[_Place, list[httpx.AsyncHTTPTransport]] = {}
         self._authorities: Authorities | None = None
+        self._places: Places | None = None
 
     def send(self, request: HttpRequest, receiver: HttpReceiver) -> None:
         if self._loop is None:
-            self._loop = _Loop()
-            self._thread = start_thread(self._run, self._loop)
+            try:
+                self._start()
+            except (OSError, RuntimeError) as error:
+                receiver.end(0, shortage_of([error]) or Problem.NO_FILES)
+                return
+        assert self._loop is not None
         self._loop.call_soon_threadsafe(self._begin, _Sending(request, receiver))
+
+    def _start(self) -> None:
+        loop = _Loop()
+        try:
+            self._thread = start_thread(self._run, loop)
+        except RuntimeError:
+            loop.close()
+            raise
+        self._loop = loop
 
     def abort(self, receiver: HttpReceiver) -> None:
         if self._loop is not None:
@@ -121,9 +136,16 @@ class HttpClient:
         tasks = [sending.task for sending in sendings if sending.task is not None]
         if tasks:
             await asyncio.wait(tasks, timeout=CLOSING_S_MAX)
-        for carrier in (each for carriers in self._idle.values() for each in carriers):
+        await self._close_idle()
+
+    async def _close_idle(self) -> bool:
+        """Closes the connections that carry nothing; False: there is none."""
+        carriers = [each for carriers in self._idle.values() for each in carriers]
+        self._idle.clear()
+        for carrier in carriers:
             with suppress(Exception):
                 await asyncio.wait_for(carrier.aclose(), CLOSING_S_MAX)
+        return bool(carriers)
 
     def _begin(self, sending: _Sending) -> None:
         self._sendings[sending.receiver] = sending
@@ -142,8 +164,14 @@ class HttpClient:
             sending.call_off(Problem.ABORTED)
 
     async def _perform(self, sending: _Sending) -> Problem:
+        if self._places is None:
+            self._places = Places()
+        return await self._places.carry(lambda: self._attempt(sending), self._close_idle)
+
+    async def _attempt(self, sending: _Sending) -> Problem:
         loop = asyncio.get_running_loop()
         request = sending.request
+        sending.phase = "connect"
         connecting = loop.call_later(request.connect_limit_ns / 1e9, sending.call_off, Problem.TIMED_OUT)
         whole = loop.call_later(request.limit_ns / 1e9, sending.call_off, Problem.LATE)
         try:
@@ -272,6 +300,9 @@ def problem_of(error: BaseException, phase: str) -> Problem:
     chain = list(_chain(error))
     if phase == "talk":
         return _while_talking(chain)
+    shortage = shortage_of(chain)
+    if shortage is not None:
+        return shortage
     for each in chain:
         if isinstance(each, ssl.SSLCertVerificationError):
             return Problem.WRONG_NAME if each.verify_code in NAME_MISMATCH_CODES else Problem.UNTRUSTED
@@ -348,6 +379,10 @@ class _Loop(asyncio.SelectorEventLoop):
                 result = socket.getaddrinfo(host, port, family, type, proto, flags)
             except Exception as error:
                 problem = error
+                try:
+                    check_files()
+                except OSError as shortage:
+                    problem = shortage
             with suppress(RuntimeError):  # The loop is closed.
                 self.call_soon_threadsafe(settle, result, problem)
 

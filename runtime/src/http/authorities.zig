@@ -39,12 +39,12 @@ pub fn now() Io.Timestamp {
     return .{ .nanoseconds = @as(i96, time.sec) * std.time.ns_per_s + time.nsec };
 }
 
-/// Read when the first connection needs them.
-pub fn trusted() Trusted {
+/// Read when the first connection needs them. No files: they can be read later.
+pub fn trusted() error{NoFiles}!Trusted {
     store.lock.acquire();
     defer store.lock.release();
     if (!store.is_loaded) {
-        load();
+        try load();
         store.is_loaded = true;
     }
     return .{ .gpa = pages, .io = .failing, .lock = &store.reading, .bundle = &store.bundle };
@@ -56,9 +56,9 @@ pub fn areMissing() bool {
 }
 
 /// What cannot be read is left out: a connection then fails since its certificate is not trusted.
-fn load() void {
+fn load() error{NoFiles}!void {
     for (system_files) |path| {
-        const content = files.read(path, file_size_max) orelse continue;
+        const content = try files.read(path, file_size_max) orelse continue;
         defer files.free(content);
         _ = add(content);
         break;
@@ -66,7 +66,7 @@ fn load() void {
     const path = root.variable("SSL_CERT_FILE") orelse return;
     if (path.len == 0) return;
     store.are_missing = true;
-    const content = files.read(path, file_size_max) orelse return;
+    const content = try files.read(path, file_size_max) orelse return;
     defer files.free(content);
     store.are_missing = !add(content);
 }

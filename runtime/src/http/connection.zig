@@ -100,8 +100,10 @@ pub fn open(url: Url, place: []const u8, watch: *const Watch) Opened {
         _ = linux.close(descriptor);
         return .{ .problem = .unreachable_host };
     };
-    const authority = if (url.is_tls) authorities.trusted() else null;
-    const problem = guard.call(begin, .{ connection, url, choice, authority }) orelse .tls;
+    const problem = problem: {
+        const authority = if (url.is_tls) authorities.trusted() catch break :problem Problem.no_files else null;
+        break :problem guard.call(begin, .{ connection, url, choice, authority }) orelse .tls;
+    };
     if (problem == .no_problem) return .{ .connection = connection };
     connection.close();
     return .{ .problem = problem };
@@ -243,7 +245,7 @@ fn connect(peer: Url, watch: *const Watch) sockets.Connected {
         switch (sockets.connect(address, &share)) {
             .descriptor => |descriptor| return .{ .descriptor = descriptor },
             .problem => |this| {
-                if (this == .aborted) return .{ .problem = this };
+                if (this == .aborted or this == .no_files) return .{ .problem = this };
                 // The one that says most: there is a machine, there may be one, there is no way.
                 if (problem != .refused and this != .unreachable_host) problem = this;
             },
@@ -291,6 +293,20 @@ fn unlinkIdle(place: []const u8) ?*Connection {
         }
     }
     return found;
+}
+
+/// True: there were some.
+pub fn closeIdle() bool {
+    idle.lock.acquire();
+    var next = idle.first;
+    idle.first = null;
+    idle.lock.release();
+    const were_any = next != null;
+    while (next) |connection| {
+        next = connection.next_idle;
+        connection.close();
+    }
+    return were_any;
 }
 
 pub fn closeStale() void {

@@ -8,12 +8,13 @@ const path_length_max = 4096;
 
 /// The whole file, null when it cannot be read, is larger than that, or is none: from a pipe or a device there may never
 /// come anything. Freed with `free`.
-pub fn read(path: []const u8, size_max: usize) ?[]u8 {
+pub fn read(path: []const u8, size_max: usize) error{NoFiles}!?[]u8 {
     var name: [path_length_max]u8 = undefined;
     if (path.len >= name.len or std.mem.findScalar(u8, path, 0) != null) return null;
     @memcpy(name[0..path.len], path);
     name[path.len] = 0;
     const opened = linux.openat(linux.AT.FDCWD, @ptrCast(&name), .{ .CLOEXEC = true, .NONBLOCK = true, .NOCTTY = true }, 0);
+    if (isShort(linux.errno(opened))) return error.NoFiles;
     if (linux.errno(opened) != .SUCCESS) return null;
     const descriptor: i32 = @intCast(opened);
     defer _ = linux.close(descriptor);
@@ -34,6 +35,11 @@ pub fn read(path: []const u8, size_max: usize) ?[]u8 {
     }
     content.deinit(pages);
     return null;
+}
+
+/// The process, or the system, is out of file descriptors.
+pub fn isShort(number: linux.E) bool {
+    return number == .MFILE or number == .NFILE;
 }
 
 fn isSmallFile(descriptor: i32, size_max: usize) bool {

@@ -50,7 +50,7 @@ pub fn find(host: []const u8, watch: *const sockets.Watch, addresses: *Addresses
     if (!urls.isHost(host)) return .no_problem;
     const name = std.mem.trimEnd(u8, host, ".");
     if (name.len > name_length_max) return .no_problem;
-    if (files.read("/etc/hosts", file_size_max)) |content| {
+    if (files.read("/etc/hosts", file_size_max) catch return .no_files) |content| {
         defer files.free(content);
         findInHosts(content, name, addresses);
         if (addresses.count > 0) return .no_problem;
@@ -60,7 +60,7 @@ pub fn find(host: []const u8, watch: *const sockets.Watch, addresses: *Addresses
         addresses.add(.{ .ip6 = .loopback(addresses.port) });
         return .no_problem;
     }
-    const content = files.read("/etc/resolv.conf", file_size_max);
+    const content = files.read("/etc/resolv.conf", file_size_max) catch return .no_files;
     defer if (content) |text| files.free(text);
     const settings: Settings = .parse(content orelse "");
     return ask(name, host.len > name.len, &settings, watch, addresses);
@@ -140,7 +140,7 @@ const Settings = struct {
     }
 };
 
-const Answered = enum { found, no_such_name, no_answer, aborted };
+const Answered = enum { found, no_such_name, no_answer, aborted, no_files };
 
 /// The name as it stands, and with the domains to search behind it; first which, is told by its dots.
 fn ask(name: []const u8, is_absolute: bool, settings: *const Settings, watch: *const sockets.Watch, addresses: *Addresses) Problem {
@@ -156,6 +156,7 @@ fn ask(name: []const u8, is_absolute: bool, settings: *const Settings, watch: *c
             .found, .no_answer => return .no_problem,
             .no_such_name => {},
             .aborted => return .aborted,
+            .no_files => return .no_files,
         }
     }
     return .no_problem;
@@ -177,7 +178,7 @@ const kind_aaaa = 28;
 
 /// Both kinds of addresses are asked for at once; IPv4 comes first, since every network has it.
 fn askServer(name: []const u8, server: IpAddress, settings: *const Settings, watch: *const sockets.Watch, addresses: *Addresses) Answered {
-    const descriptor = sockets.openDatagram(server) orelse return .no_answer;
+    const descriptor = (sockets.openDatagram(server) catch return .no_files) orelse return .no_answer;
     defer _ = linux.close(descriptor);
     var ids: [4]u8 = undefined;
     if (linux.getrandom(&ids, ids.len, 0) != ids.len) return .no_answer;

@@ -4,6 +4,7 @@
 const std = @import("std");
 const linux = std.os.linux;
 const abi = @import("../exchange_abi.zig");
+const files = @import("files.zig");
 const Io = std.Io;
 const assert = std.debug.assert;
 
@@ -160,6 +161,7 @@ pub const Connected = union(enum) { descriptor: i32, problem: Problem };
 pub fn connect(address: Io.net.IpAddress, watch: *const Watch) Connected {
     const family: u32 = if (address == .ip4) linux.AF.INET else linux.AF.INET6;
     const made = linux.socket(family, linux.SOCK.STREAM | linux.SOCK.CLOEXEC | linux.SOCK.NONBLOCK, linux.IPPROTO.TCP);
+    if (files.isShort(linux.errno(made))) return .{ .problem = .no_files };
     if (linux.errno(made) != .SUCCESS) return .{ .problem = .unreachable_host };
     const descriptor: i32 = @intCast(made);
     const problem = connectSocket(descriptor, address, watch);
@@ -169,9 +171,10 @@ pub fn connect(address: Io.net.IpAddress, watch: *const Watch) Connected {
 }
 
 /// A socket that sends to the address, and hears from nobody else. Null: there is no way to it.
-pub fn openDatagram(address: Io.net.IpAddress) ?i32 {
+pub fn openDatagram(address: Io.net.IpAddress) error{NoFiles}!?i32 {
     const family: u32 = if (address == .ip4) linux.AF.INET else linux.AF.INET6;
     const made = linux.socket(family, linux.SOCK.DGRAM | linux.SOCK.CLOEXEC | linux.SOCK.NONBLOCK, linux.IPPROTO.UDP);
+    if (files.isShort(linux.errno(made))) return error.NoFiles;
     if (linux.errno(made) != .SUCCESS) return null;
     const descriptor: i32 = @intCast(made);
     if (linux.errno(beginConnect(descriptor, address)) == .SUCCESS) return descriptor;
