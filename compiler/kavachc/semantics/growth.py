@@ -2,7 +2,8 @@
 
 They do when no type parameter feeds a larger type back into itself. So there is a graph: an edge from parameter to
 parameter wherever one stands in the argument for the other, *growing* where it is not that argument itself. A growing
-edge on a cycle has no end, and without one there is always an end.
+edge on a cycle has no end, and without one there is always an end. A parameter is that of one type or function: the
+methods of a type, which share its parameters, are a node each.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from kavachc.semantics.types import (
     Type,
     TypeVariable,
     bindings_of,
+    declared,
     parts,
     variables,
 )
@@ -27,13 +29,16 @@ from kavachc.semantics.world import World
 from kavachc.source import Span
 
 
+Node = tuple[object, TypeVariable]
+
+
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """`start` stands in `argument`, which `owner` gives for the parameter `end` at `span`."""
+    """The parameter `start` of `owner` stands in `argument`, which `owner` gives for the parameter `end` at `span`."""
 
     owner: object
-    start: TypeVariable
-    end: TypeVariable
+    start: Node
+    end: Node
     argument: Type
     span: Span
 
@@ -46,7 +51,7 @@ def check_growth_of_types(world: World) -> None:
         if isinstance(type_, RecordType | SumType) and type_.parameters:
             for field in _fields(type_):
                 for applied in _applications(field.type):
-                    found.extend(edges(type_, bindings_of(applied).items(), field.span))
+                    found.extend(edges(type_, declared(applied), bindings_of(applied).items(), field.span))
     growing = growing_edges(found)
     for edge in growing:
         report_growth(world, str(edge.owner), edge)
@@ -60,30 +65,31 @@ def check_growth_of_types(world: World) -> None:
             ]
 
 
-def edges(owner: object, pairs: Iterable[tuple[TypeVariable, Type]], span: Span) -> Iterable[Edge]:
+def edges(owner: object, target: object, pairs: Iterable[tuple[TypeVariable, Type]], span: Span) -> Iterable[Edge]:
+    """For what `owner` gives for the parameters of `target`."""
     for parameter, argument in pairs:
         for variable in variables(argument):
-            yield Edge(owner, variable, parameter, argument, span)
+            yield Edge(owner, (owner, variable), (target, parameter), argument, span)
 
 
 def growing_edges(edges: Sequence[Edge]) -> list[Edge]:
     """Of each place the first edge that grows and lies on a cycle."""
-    successors: dict[TypeVariable, list[TypeVariable]] = {}
+    successors: dict[Node, list[Node]] = {}
     for edge in edges:
         successors.setdefault(edge.start, []).append(edge.end)
-    component: dict[TypeVariable, int] = {}
+    component: dict[Node, int] = {}
     for number, (members, has_cycle) in enumerate(components(list(successors), lambda item: successors.get(item, []))):
         component.update(dict.fromkeys(members, number if has_cycle else -1 - number))
     found: dict[object, Edge] = {}
     for edge in edges:
         on_cycle = component[edge.start] == component[edge.end] >= 0
-        if on_cycle and edge.argument is not edge.start:
+        if on_cycle and edge.argument is not edge.start[1]:
             found.setdefault((edge.owner, edge.span), edge)
     return list(found.values())
 
 
 def report_growth(world: World, name: str, edge: Edge) -> None:
-    world.bag.report(codes.GROWS_WITHOUT_END, edge.span, name=name, parameter=edge.end.name, larger=edge.argument)
+    world.bag.report(codes.GROWS_WITHOUT_END, edge.span, name=name, parameter=edge.end[1].name, larger=edge.argument)
 
 
 def _fields(type_: RecordType | SumType) -> list[FieldInfo]:

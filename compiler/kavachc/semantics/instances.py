@@ -40,7 +40,7 @@ def check_instances(world: World) -> list[tuple[Type, Span]]:
         facts = world.facts.get(function)
         for call in facts.calls_of_generics if facts is not None else ():
             pairs = zip(call.callee.type_parameters, call.type_arguments, strict=True)
-            found.extend(edges(function, pairs, call.span))
+            found.extend(edges(function, call.callee, pairs, call.span))
     growing = growing_edges(found)
     for edge in growing:
         assert isinstance(edge.owner, typed.Function)
