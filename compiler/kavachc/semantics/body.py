@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from kavachc.diagnostics import codes
 from kavachc.diagnostics.codes import Code
@@ -272,6 +272,20 @@ def branch_value(body: Body, node: ast.Expression, wanted: Type | None) -> typed
     if wanted is DROPPED:
         return drop(body.expression(node, DROPPED))
     return body.expression(node) if wanted is None else body.value(node, wanted)
+
+
+def as_branch(body: Body, value: typed.Expr, wanted: Type) -> typed.Expr:
+    """A branch that was checked before it was known what it is to give."""
+    if isinstance(value, typed.Block):
+        return as_branch_block(body, value, wanted)
+    return body.convert(value, wanted)
+
+
+def as_branch_block(body: Body, block: typed.Block, wanted: Type) -> typed.Block:
+    """As `as_branch`, of a block."""
+    if block.result is None or block.type is NEVER:
+        return block
+    return replace(block, type=wanted, result=body.convert(block.result, wanted))
 
 
 def drop(value: typed.Expr) -> typed.Expr:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from kavachc.diagnostics import codes
 from kavachc.diagnostics.diagnostic import Label
 from kavachc.semantics import typed_ast as typed
-from kavachc.semantics.body import DROPPED, Body, drop
+from kavachc.semantics.body import DROPPED, Body, as_branch_block, drop
 from kavachc.semantics.conversions import is_partly_unknown
 from kavachc.semantics.promises import note_held, take_promise
 from kavachc.semantics.scope import Scope
@@ -22,7 +22,7 @@ NAME = "closure"
 
 def check_closure(body: Body, node: ast.Closure, wanted: Type | None) -> typed.Expr:
     """What is left out of a closure is taken from `wanted`, where that is a function. A result of unknown type there is
-    taken from the body of the short form."""
+    taken from the body of the short form, and so is what a result may hold that may be absent."""
     while isinstance(wanted, OptionalType):
         wanted = wanted.element
     known = wanted if isinstance(wanted, FunctionType) else None
@@ -31,6 +31,8 @@ def check_closure(body: Body, node: ast.Closure, wanted: Type | None) -> typed.E
         return body.report(codes.CLOSURE_PARAMETERS, node.span, wanted=_without_result(known), given=given)
     parameters = tuple([_parameter(body, node, index, known) for index in range(len(node.parameters))])
     result, error, uses = _ending(body, node, known)
+    may_be_absent = isinstance(result, OptionalType) and result.element is UNKNOWN
+    result = UNKNOWN if may_be_absent else result
     variables = body.variables()
     function = typed.Function(NAME, parameters, result, error, node.span, type_parameters=variables, captures=())
     inner = _body(body, function)
@@ -40,6 +42,9 @@ def check_closure(body: Body, node: ast.Closure, wanted: Type | None) -> typed.E
         assert isinstance(node.body, ast.Block)
         function.body = check_function_body(inner, node.body)
     if function.result is UNKNOWN:
+        gives = function.body.type
+        if may_be_absent and gives not in (NOTHING, NEVER, UNKNOWN) and not isinstance(gives, OptionalType):
+            function.body = as_branch_block(inner, function.body, OptionalType(gives))
         function.result = NOTHING if function.body.type is NEVER else function.body.type
     if function.error is INFERRED:
         function.error = None
@@ -55,7 +60,7 @@ def _without_result(wanted: FunctionType) -> FunctionType | str:
     """`fn(Int) -> …`, where the closure's body is to say the result."""
     if any(map(is_partly_unknown, wanted.parameters)):
         return wanted
-    if wanted.result is UNKNOWN:
+    if is_partly_unknown(wanted.result):
         return f"fn({', '.join(map(str, wanted.parameters))}) -> …"
     return replace(wanted, error=None) if wanted.error is INFERRED else wanted
 

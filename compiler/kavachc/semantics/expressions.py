@@ -7,7 +7,7 @@ from typing import Any
 
 from kavachc.diagnostics import codes
 from kavachc.semantics import typed_ast as typed
-from kavachc.semantics.body import DROPPED, MAY_BE_NONE, Body, branch_value, unknown
+from kavachc.semantics.body import DROPPED, MAY_BE_NONE, Body, as_branch, as_branch_block, branch_value, unknown
 from kavachc.semantics.builtin_calls import method_names
 from kavachc.semantics.calls import check_call_expression
 from kavachc.semantics.closures import check_closure
@@ -39,7 +39,7 @@ from kavachc.semantics.matches import check_match
 from kavachc.semantics.names import check_name, stands_for_any, type_named_by
 from kavachc.semantics.operators import check_binary, check_unary
 from kavachc.semantics.optionals import check_coalesce, check_if_const
-from kavachc.semantics.ranks import rank
+from kavachc.semantics.ranks import rank, with_absence
 from kavachc.semantics.statements import check_block
 from kavachc.semantics.types import (
     BOOL,
@@ -187,12 +187,14 @@ def check_if(body: Body, node: ast.If, wanted: Type | None) -> typed.Expr:
     first: typed.Expr | None = None
     if wanted is None and rank(body, node.then) > rank(body, node.otherwise):
         first = body.expression(node.otherwise)
-        wanted = None if first.type is NEVER else first.type
+        wanted = None if first.type is NEVER else with_absence(first.type, [node.then])
+        first = first if wanted is None else as_branch(body, first, wanted)
     then = check_block(body, node.then, wanted)
     if wanted is not None and then.type is NOTHING:
         body.convert(then, wanted)
     if wanted is None and then.type is not NEVER:
-        wanted = then.type
+        wanted = with_absence(then.type, [node.otherwise])
+        then = as_branch_block(body, then, wanted)
     otherwise = first or branch_value(body, node.otherwise, wanted)
     return typed.If(node.span, joined(wanted, then, otherwise), condition, then, otherwise)
 

@@ -28,7 +28,6 @@ from kavachc.semantics.types import (
 from kavachc.semantics.world import World
 from kavachc.source import Span
 
-
 Node = tuple[object, TypeVariable]
 
 

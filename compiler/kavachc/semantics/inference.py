@@ -215,7 +215,11 @@ def _wanted_of_function(body: Body, inference: Inference, node: ast.Expression, 
         if written.type is None and not inference.knows(type_):
             body.report(codes.CLOSURE_PARAMETER_TYPE, written.span, name=written.name.text)
             inference.give_up()
-    result = inference.of(slot.result) if inference.knows(slot.result) else UNKNOWN
+    result: Type = UNKNOWN
+    if inference.knows(slot.result):
+        result = inference.of(slot.result)
+    elif isinstance(node, ast.Closure) and isinstance(slot.result, OptionalType):
+        result = OptionalType(UNKNOWN)
     parameters = tuple([inference.of(item) for item in slot.parameters])
     if not inference.is_open_error(slot.error):
         return FunctionType(parameters, result, error_or_none(slot.error and inference.of(slot.error)), slot.uses)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from kavachc.diagnostics import codes
 from kavachc.semantics import typed_ast as typed
 from kavachc.semantics.body import DROPPED, Body
-from kavachc.semantics.ranks import bare_number, by_rank
+from kavachc.semantics.ranks import bare_number, by_rank, with_absence
 from kavachc.semantics.types import BOOL, DURATION, FLOAT, INT, NEVER, UNKNOWN, ArrayType, OptionalType, TupleType, Type
 from kavachc.source import Span
 from kavachc.syntax import ast
@@ -93,12 +93,13 @@ def check_alike(
     for index in by_rank(body, nodes) if element is None else range(len(nodes)):
         item = nodes[index]
         if element is None:
-            checked[index] = body.expression(item)
-            element = None if checked[index].type is NEVER else checked[index].type
+            first = body.expression(item)
+            element = None if first.type is NEVER else first.type
             if bare_number(nodes[0]) is not None and element not in (None, INT, FLOAT):
                 # Of `[1, "a"]` it is the text that is wrong.
                 element = INT
-                checked[index] = body.convert(checked[index], element)
+            element = None if element is None else with_absence(element, nodes)
+            checked[index] = first if element is None else body.convert(first, element)
         else:
             checked[index] = body.value(item, element)
     return [checked[index] for index in range(len(checked))], element

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from kavachc.diagnostics import codes
 from kavachc.semantics import typed_ast as typed
-from kavachc.semantics.body import DROPPED, Body, branch_value
+from kavachc.semantics.body import DROPPED, Body, as_branch, branch_value
 from kavachc.semantics.exhaustiveness import TooIntricate, missing_cases, unreachable
 from kavachc.semantics.patterns import check_pattern
-from kavachc.semantics.ranks import by_rank
+from kavachc.semantics.ranks import by_rank, with_absence
 from kavachc.semantics.types import BOOL, NEVER, NOTHING, UNKNOWN, Type
 from kavachc.semantics.wording import listed, quoted, single_spaced
 from kavachc.syntax import ast
@@ -28,7 +28,8 @@ def check_match(body: Body, node: ast.Match, wanted: Type | None) -> typed.Expr:
         guard = None if arm.guard is None else body.value(arm.guard, BOOL)
         result = branch_value(body, arm.body, wanted)
         if wanted is None:
-            wanted = None if result.type is NEVER else result.type
+            wanted = None if result.type is NEVER else with_absence(result.type, bodies)
+            result = result if wanted is None else as_branch(body, result, wanted)
         checked[index] = typed.MatchArm(arm.span, pattern, guard, result)
         body.scope.leave()
     arms = [checked[index] for index in range(len(bodies))]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from kavachc.diagnostics import codes
 from kavachc.semantics import typed_ast as typed
 from kavachc.semantics.binders import check_binder
-from kavachc.semantics.body import DROPPED, Body, branch_value, drop
+from kavachc.semantics.body import DROPPED, Body, as_branch, as_branch_block, branch_value, drop
 from kavachc.semantics.conversions import same_type
-from kavachc.semantics.ranks import rank
+from kavachc.semantics.ranks import rank, with_absence
 from kavachc.semantics.statements import check_block
 from kavachc.semantics.types import ERROR, NEVER, NOTHING, UNKNOWN, CapabilityType, OptionalType, Type
 from kavachc.syntax import ast
@@ -51,7 +51,8 @@ def check_if_const(body: Body, node: ast.IfConst, wanted: Type | None) -> typed.
     first: typed.Expr | None = None
     if wanted is None and node.otherwise is not None and rank(body, node.then) > rank(body, node.otherwise):
         first = body.expression(node.otherwise)
-        wanted = None if first.type is NEVER else first.type
+        wanted = None if first.type is NEVER else with_absence(first.type, [node.then])
+        first = first if wanted is None else as_branch(body, first, wanted)
     body.scope.enter()
     binder = check_binder(body, node.binder, element, False)
     wants_none = node.otherwise is None or wanted is DROPPED
@@ -67,7 +68,8 @@ def check_if_const(body: Body, node: ast.IfConst, wanted: Type | None) -> typed.
         if wanted is not None and then.type is NOTHING:
             body.convert(then, wanted)
         if wanted is None and then.type is not NEVER:
-            wanted = then.type
+            wanted = with_absence(then.type, [node.otherwise])
+            then = as_branch_block(body, then, wanted)
         otherwise = first or branch_value(body, node.otherwise, wanted)
         giving = [item.type for item in (then, otherwise) if item.type is not NEVER]
         result = (wanted or giving[0]) if giving else NEVER

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields
 
 from kavachc.semantics.body import Body
-from kavachc.semantics.types import SumType
+from kavachc.semantics.types import NEVER, NOTHING, UNKNOWN, OptionalType, SumType, Type
 from kavachc.syntax import ast
 
 # `x` says its type, `1` is an Int unless a Float is wanted, `[]` says nothing without a wanted type.
@@ -36,6 +36,14 @@ def rank(body: Body, node: ast.Expression) -> int:
 def needs_wanted(body: Body, node: ast.Expression) -> bool:
     """Whether some branch of `node`, also one that leaves before its end, says nothing of its type."""
     return any(_rank_of_value(body, item) == OPEN for item in _results(node, also_unreached=True))
+
+
+def with_absence(type_: Type, others: Iterable[ast.Expression]) -> Type:
+    """The type of branches of which one gives a `type_`: its optional where one of the `others` is `none`."""
+    if type_ in (NEVER, NOTHING, UNKNOWN) or isinstance(type_, OptionalType):
+        return type_
+    results = (item for node in others for item in _results(node, also_unreached=False))
+    return OptionalType(type_) if any(isinstance(item, ast.NoneLiteral) for item in results) else type_
 
 
 def _least(ranks: Iterable[int]) -> int:
