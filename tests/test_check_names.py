@@ -124,7 +124,7 @@ def test_an_empty_file_has_no_main() -> None:
 @pytest.mark.parametrize(
     ("source", "help_text"),
     [
-        ("fn main(x: Int) { }", "write `fn main() { … }`"),
+        ("fn main(x: Int) { }", "write `fn main() { … }`; what the command line gives is `Env.args()`"),
         ("fn main() -> Int { 1 }", "write `fn main() { … }`"),
         ("fn main() -> Int ! Error { 1 }", "write `fn main() ! Error { … }`"),
     ],
