@@ -92,6 +92,16 @@ def test_the_page_is_up_to_date() -> None:
     assert page.read_text(encoding="utf-8") == library_page(), "run python -m kavachc.library_page > docs/library.md"
 
 
+def test_the_page_has_the_types_as_programs_see_them() -> None:
+    types = library_page().partition("## Types")[2]
+    prelude = (ROOT / "compiler/kavachc/semantics/prelude.kav").read_text(encoding="utf-8")
+    declared = re.findall(r"^type (\w+)", prelude, re.MULTILINE)
+    assert len(declared) > 10 and re.findall(r"^type (\w+)", types, re.MULTILINE) == declared
+    assert "_retry_after" not in types
+    assert "    | Failed(status: Int, message: String)\n" in types
+    assert "    /// How long an ask may take in all.\n    timeout: Duration = 10m\n" in types
+
+
 def test_the_two_case_tables_are_the_same() -> None:
     source = (ROOT / "runtime" / "src" / "case_table.zig").read_text(encoding="utf-8")
     for name, rows in (("upper_rows", case_table.UPPER), ("lower_rows", case_table.LOWER)):

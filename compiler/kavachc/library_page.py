@@ -1,5 +1,5 @@
-"""Writes docs/library.md from the builtins table, and from what `library.kav` says of its functions:
-`python -m kavachc.library_page > docs/library.md`."""
+"""Writes docs/library.md from the builtins table, and from what `library.kav` says of its functions and `prelude.kav`
+of its types: `python -m kavachc.library_page > docs/library.md`."""
 
 from __future__ import annotations
 
@@ -22,14 +22,22 @@ from kavachc.semantics.types import (
     substitute,
     variables,
 )
+from kavachc.syntax import ast
 from kavachc.syntax.program_files import ProgramFiles
 
 _HEAD = """\
 # The library
 
-Made from `builtins.py` and `library.kav` in `compiler/kavachc/semantics/` by `python -m kavachc.library_page >
-docs/library.md`. The rules that are not told in a line are in chapter 10 of `spec.md`. Functions that are given may
-fail; then so does the call, with their error.
+Made from `builtins.py`, `library.kav` and `prelude.kav` in `compiler/kavachc/semantics/` by `python -m
+kavachc.library_page > docs/library.md`. The rules that are not told in a line are in chapter 10 of `spec.md`. Functions
+that are given may fail; then so does the call, with their error. The types that every program has are at the end.
+"""
+_TYPES = """
+## Types
+
+Every program has these, besides `Int`, `Float`, `Bool`, `String`, `Duration`, `Instant`, `Task<T>`, and `Error`, which
+any record or sum that shows becomes where an `Error` is wanted (spec 2.convert, 4.types). After `=` stands what a field
+is where a program does not say.
 """
 _FUNCTIONS = "Functions"
 
@@ -39,7 +47,7 @@ def library_page() -> str:
     sections: dict[str, list[Builtin]] = {}
     for row in (*BUILTINS, *written_in_kavach()):
         sections.setdefault(_section(row.owner), []).append(row)
-    return _HEAD + "".join(_text(title, rows) for title, rows in sections.items())
+    return _HEAD + "".join(_text(title, rows) for title, rows in sections.items()) + _TYPES + "".join(_types())
 
 
 def written_in_kavach() -> Iterator[Builtin]:
@@ -91,6 +99,38 @@ def _bounds(row: Builtin) -> str:
     known = set(variables(row.owner)) if isinstance(row.owner, MapType) else set()
     found = dict.fromkeys(item for type_ in types for item in variables(type_) if item not in known)
     return "".join(f", {item}: {' + '.join(item.bounds)}" for item in found if item.bounds)
+
+
+def _types() -> Iterator[str]:
+    """Each type of the prelude as a program would declare it, with its doc text before."""
+    for declaration in load_prelude().declarations:
+        assert isinstance(declaration, ast.RecordDeclaration | ast.SumDeclaration)
+        assert declaration.documentation is not None, declaration.name.text
+        name = declaration.name.text
+        if isinstance(declaration, ast.RecordDeclaration):
+            fields = "".join(f"{_comment(field)}    {_field(field)}\n" for field in declaration.fields)
+            text = f"type {name} {{\n{fields}}}"
+        else:
+            variants = [_variant(item) for item in declaration.variants]
+            text = f"type {name} = {' | '.join(variants)}"
+            if "(" in text:
+                text = f"type {name} =\n    " + "\n    | ".join(variants)
+        yield f"\n### `{name}`\n\n{declaration.documentation}\n\n```kavach\n{text}\n```\n"
+
+
+def _comment(field: ast.Field) -> str:
+    return "".join(f"    /// {line}\n" for line in (field.documentation or "").splitlines())
+
+
+def _variant(variant: ast.Variant) -> str:
+    """Without the fields that no program sees."""
+    fields = [_field(field) for field in variant.fields if not field.name.text.startswith("_")]
+    return f"{variant.name.text}({', '.join(fields)})" if fields else variant.name.text
+
+
+def _field(field: ast.Field) -> str:
+    default = "" if field.default is None else f" = {field.default.span.text}"
+    return f"{field.name.text}: {field.type.span.text}{default}"
 
 
 if __name__ == "__main__":
