@@ -94,6 +94,22 @@ def in_memory(folder: Path) -> None:
         print(f"{ours}   {peer}   {shown}")
 
 
+def leaving(folder: Path) -> None:
+    """Calls that find a window of 1,000 or 1,000,000 entries, of which one leaves with each; with the sleep between."""
+    calls = 2_000_000
+    for amount, bound in (("1", "9_000_000"), ("0.1", "1e9")):
+        kind = "Float" if "." in amount else "Int"
+        loop = LOOP.replace("boss.do(1)", f"boss.do({amount})").replace("if boss", "Time.sleep(1us)\n        if boss")
+        source = (ADMIT + loop).replace("amount: Int", f"amount: {kind}").replace("CALLS", str(calls))
+        each_s: list[float] = []
+        for window in ("1ms", "1s"):
+            rule = f"sum(amount) <= {bound} per {window}"
+            binary = build(folder, f"leaving{kind}{window}", source.replace("RULE", rule))
+            each_s.append(min(seconds([binary], {"KAVACH_VIRTUAL_TIME": "1"}) for _ in range(3)) / calls)
+        shown = f"1_000: {each_s[0] * 1e9:6.1f} ns   1_000_000: {each_s[1] * 1e9:6.1f} ns"
+        print(f"admission while an entry leaves, {kind}s, window of {shown}   {each_s[1] / each_s[0]:5.2f} x")
+
+
 def memory(folder: Path) -> None:
     """Of the whole process, as the system counts it, at most: what a hundred seconds of calls add, an entry."""
     entries = 1_000_000
@@ -185,6 +201,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name).resolve()
         in_memory(folder)
+        leaving(folder)
         memory(folder)
         durable(folder)
         restart(folder)

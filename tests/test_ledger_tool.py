@@ -240,6 +240,16 @@ def test_it_says_when_it_waits_for_a_program_that_writes(tmp_path: Path, capfd: 
     assert heard == f"note: state file {path} is locked by another process; this one waits for it\n"
 
 
+def test_it_tells_how_far_it_has_read(tmp_path: Path) -> None:
+    path = tmp_path / "state"
+    written(path, 5, close=True)
+    heard: list[float] = []
+    read_contents(str(path), heard.append)
+    assert len(heard) == 5
+    assert heard == sorted(heard)
+    assert heard[-1] == 1
+
+
 def test_json_and_page() -> None:
     found = json.loads(as_json(SAMPLE))
     first = found["windows"][0]

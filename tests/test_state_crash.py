@@ -6,6 +6,7 @@ from __future__ import annotations
 import errno
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -244,6 +245,27 @@ def test_every_write_and_sync_fails_from_some_moment_on(tracer: None, tasks_bina
 
         tracing.run_traced([tasks_binary], environment(folder), folder / "out", decide)
         check(folder, [tasks_binary])
+
+
+def test_one_sync_serves_all_tasks_that_wait_together(tracer: None, folder: Path) -> None:
+    """Eight calls of one round need as many writes and syncs as one."""
+    made: list[list[str]] = []
+    for tasks in (1, 8):
+        for old in folder.iterdir():
+            old.unlink()
+        (folder / "of").mkdir()
+        source = TASKS.replace("0..8", f"0..{tasks}").replace("BOUND", "8").replace("PAUSE", "0ms")
+        binary = build(folder / "of", source)
+        seen: list[int] = []
+
+        def decide(_: int, called: int, seen: list[int] = seen) -> None:
+            seen.append(called)
+
+        status, _ = tracing.run_traced([binary], environment(folder), folder / "out", decide)
+        assert (status, ran(folder), recorded(folder)) == (0, tasks, tasks)
+        made.append([FILE_CALLS[each] for each in seen if each in (tracing.PWRITE, tracing.FSYNC)])
+        shutil.rmtree(folder / "of")
+    assert made[0] == made[1]
 
 
 def wait_for_a_record(process: subprocess.Popen[bytes], state: Path) -> None:

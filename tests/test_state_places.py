@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import resource
+import shutil
 import subprocess
 import sys
 import time
@@ -153,6 +154,22 @@ def test_who_waits_long_for_the_lock_says_so(commands: dict[str, Command], tmp_p
             assert process.stderr.readline() == note
         assert [process.poll() for process in waiting] == [None] * len(waiting)
     assert [end(process) for process in waiting] == [(0, "posted 0\nposted 1\nposted 2\n", "")] * len(waiting)
+
+
+def test_windows_run_on_a_clock_that_counts_suspended_time(commands: dict[str, Command], tmp_path: Path) -> None:
+    """It alone is 30 years ahead here, and what the windows hold is of then."""
+    seconds = 10**9
+    ahead = ["unshare", "--time", "--boottime", str(seconds)]
+    if shutil.which("unshare") is None or subprocess.run([*ahead, "true"], capture_output=True).returncode != 0:
+        pytest.skip("no clocks of its own here")
+    for name, command in commands.items():
+        report = tmp_path / "report"
+        options = [] if name == "binary" else ["--report", str(report)]
+        environment = {**os.environ, "KAVACH_REPORT": str(report), "KAVACH_STATE_FILE": str(tmp_path / "state")}
+        subprocess.run([*ahead, *command, *options], env=environment, check=True, capture_output=True)
+        times = report.read_text().split("times [")[1].split("]")[0].split(", ")
+        assert all(int(time_ns) > (seconds - 86_400) * 10**9 for time_ns in times), name
+        assert len(times) >= 3
 
 
 def test_a_short_wait_for_the_lock_is_silent(commands: dict[str, Command], tmp_path: Path) -> None:
