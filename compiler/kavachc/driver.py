@@ -78,6 +78,11 @@ class Compilation:
         self.bag.items.extend(warnings.items)
         return program
 
+    @property
+    def own_tests(self) -> list[Test]:
+        """The program's tests that stand in the file that was named."""
+        return [test for test in self.program.tests if test.span.file is self.files.modules[0].file]
+
     def notes(self) -> list[Diagnostic]:
         """What `check --verbose` says of a program without mistakes."""
         from kavachc.semantics.schema import note_asks

@@ -115,7 +115,7 @@ def _prepare(engine: Engine) -> None:
 def _run_file(path: str, run: TestRun) -> FileVerdict:
     compilation = Compilation(path, for_tests=True)
     try:
-        tests = compilation.program.tests
+        tests = compilation.own_tests
     except CompileErrors as errors:
         return FileVerdict(path, (), tuple(errors.diagnostics))
     verdicts: list[Verdict] = []

@@ -188,7 +188,7 @@ def _program(world: World, main: typed.Function, asks: list[tuple[Type, Span]]) 
         shapes=list(world.shapes.values()),
         constants=[entry.constant for entry in world.all_constants],
         main=main,
-        tests=[test for test in world.tests if test.span.file is world.files()[0].module.file],
+        tests=list(world.tests),
         ai_error=world.sum("AiError"),
         task_error=world.sum("TaskError"),
         file_error=world.sum("FileError"),
