@@ -6,7 +6,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from generated_types import BOOL, DURATION, ERROR, FLOAT, INT, NOTHING, STRING, Ty, array, optional
-from generated_values import DEPTH_MAX, Name, Unit, Writer
+from generated_units import Name, Unit
+from generated_values import DEPTH_MAX, Writer
 
 # How often the library calls a function, for an array as it is made here.
 CALLS = 4
@@ -19,15 +20,16 @@ def closure(writer: Writer, parameters: list[Ty], result: Ty, error: Ty | None =
     captured = [replace(name, mutable=False) for name in writer.names]
     own = [Name(name, type_) for name, type_ in names]
     writer.loops, writer.times, writer.must_end = 0, writer.times * CALLS, False
-    if error is None and writer.choose(3):
+    if error is None and result != NOTHING and writer.choose(3):
         writer.names, writer.depth = captured + own, DEPTH_MAX
         inside = ", ".join(f"{name}: {type_}" if writer.choose(2) else name for name, type_ in names)
         text = f"fn({inside}) => {writer.expression(result, True)}"
     else:
         writer.names = captured
         writer.unit = Unit("closure", None, names, result, error)
-        body = writer.body(writer.choose(3), lambda: writer.expression(result), tuple(own))
-        ending = f" -> {result}{'' if error is None else f' ! {error}'}"
+        last = None if result == NOTHING else (lambda: writer.expression(result))
+        body = writer.body(writer.choose(3), last, tuple(own))
+        ending = f"{'' if result == NOTHING else f' -> {result}'}{'' if error is None else f' ! {error}'}"
         text = f"fn({', '.join(f'{name}: {type_}' for name, type_ in names)}){ending} {body}"
     writer.unit, writer.names, writer.block_start, writer.loops, writer.times, writer.depth, writer.must_end = outer
     return text
@@ -36,7 +38,7 @@ def closure(writer: Writer, parameters: list[Ty], result: Ty, error: Ty | None =
 def library(writer: Writer, type_: Ty, operand: bool) -> str:
     """A call of a function of the library that gives a value of the type, whatever that is."""
     world = writer.world
-    element = world.pick([INT, STRING, BOOL, FLOAT, *list(world.named)[2:], *_elements(writer)])
+    element = world.pick([INT, STRING, BOOL, FLOAT, *world.own_types, *_elements(writer)])
     error = world.pick([None, None, world.pick(world.errors)])
 
     def xs(held: Ty = element) -> str:

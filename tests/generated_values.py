@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from generated_asks import ask
 from generated_types import (
     BOOL,
+    COMPARED,
+    DATE,
     DURATION,
     ERROR,
     FLOAT,
@@ -18,35 +21,10 @@ from generated_types import (
     Ty,
     World,
 )
+from generated_units import Name, Unit
 
 COST_MAX = 1_500
 DEPTH_MAX = 7
-COMPARED = (INT, FLOAT, STRING, DURATION, INSTANT)
-
-
-@dataclass(slots=True)
-class Name:
-    """A name in scope. `readable` is False where a name of an inner block hides it, or it is the program's fuel."""
-
-    text: str
-    type: Ty
-    mutable: bool = False
-    readable: bool = True
-
-
-@dataclass(slots=True)
-class Unit:
-    """Something that can be called. `receiver` is None for functions; `is_own`: a capability, as handlers name it."""
-
-    text: str
-    receiver: Ty | None
-    parameters: list[tuple[str, Ty]]
-    result: Ty
-    error: Ty | None
-    cost: int = 1
-    is_own: bool = False
-    fuel: bool = False
-    may_ask: bool = False
 
 
 @dataclass(slots=True)
@@ -70,7 +48,10 @@ class Writer:
     must_end: bool = False
     statements: Callable[[Writer, int], list[str]] = lambda writer, count: []
     matching: Callable[[Writer, Ty, bool], str] = lambda writer, type_, operand: ""
-    library: Callable[[Writer, Ty, bool], str] = lambda writer, type_, operand: ""
+    # What other files know of: a function gives a value of the type.
+    more: Sequence[Callable[[Writer, Ty, bool], str]] = ()
+    more_statements: Sequence[Callable[[Writer], str | None]] = ()
+    changed_by: Callable[[str, Ty], str] = lambda text, type_: ""
     closing: Callable[[Writer], list[str]] = lambda writer: []
 
     @property
@@ -149,7 +130,7 @@ class Writer:
         outer, self.must_end = self.must_end, operand
         options: list[Callable[[Ty, bool], str]] = [self.leaf, self.leaf, self.part, *self.special(type_, operand)]
         options += [self.call, self.conditional, self.call, self.block, self.element, self.part, self.call]
-        options += [self.call, self.matching_value, self.otherwise, self.of_library]
+        options += [self.call, self.matching_value, self.otherwise, self.of_others, self.of_others]
         if not operand:
             options.append(self.leaving)
         text = self.world.pick(options)(type_, operand)
@@ -160,8 +141,8 @@ class Writer:
     def matching_value(self, type_: Ty, operand: bool) -> str:
         return self.matching(self, type_, operand)
 
-    def of_library(self, type_: Ty, operand: bool) -> str:
-        return self.library(self, type_, operand)
+    def of_others(self, type_: Ty, operand: bool) -> str:
+        return self.world.pick(self.more)(self, type_, operand)
 
     def leaf(self, type_: Ty, operand: bool) -> str:
         known = [name.text for name in self.visible() if name.type == type_]
@@ -193,7 +174,7 @@ class Writer:
 
     def otherwise(self, type_: Ty, operand: bool) -> str:
         """What an optional holds, or something else."""
-        if type_ == ERROR or type_ in self.world.implementations or type_.name in ("?", "Task"):
+        if type_ == ERROR or type_ in self.world.implementations or type_.name in ("?", "Task", "fn"):
             return self.conditional(type_, operand)
         held = self.expression(Ty("?", (type_,)), True)
         if self.choose(2):
@@ -228,12 +209,17 @@ class Writer:
             return self.leaf(type_, operand)
         return f"({self.leave()})"
 
+    def can_make(self, error: Ty) -> bool:
+        """Whether there is a value of it: of a type parameter that stands for errors, only where one is known."""
+        held = self.world.variables.get(error)
+        return held is None or held.held != "" or any(name.type == error for name in self.visible())
+
     def leave(self) -> str:
         """`break`, `continue`, `return`, `fail`: any that may stand here."""
         options = ["return"]
         if self.loops:
             options = ["continue", "break", "return"]
-        if self.unit.error is not None:
+        if self.unit.error is not None and self.can_make(self.unit.error):
             options.append("fail")
         word = self.world.pick(options)
         if word == "return" and self.unit.result != NOTHING:
@@ -247,25 +233,48 @@ class Writer:
 
     # Calls.
 
-    def arguments(self, parameters: list[tuple[str, Ty]]) -> str:
-        names = [name for name, _ in parameters]
+    def arguments(self, unit: Unit, places: list[str], operand: bool) -> str:
+        """`places`: what is given for its `mut` parameters, in order."""
+        parameters = unit.parameters
+        given = iter(places)
+        marked = {name: f"mut {next(given)}" for name, _ in parameters if name in unit.mutable}
+
+        def value(name: str, type_: Ty) -> str:
+            return marked[name] if name in marked else self.expression(type_, operand)
+
         if len(parameters) > 1 and self.world.chance(4):
-            texts = [f"{name}: {self.expression(type_)}" for name, type_ in reversed(parameters)]
+            texts = [f"{name}: {value(name, type_)}" for name, type_ in reversed(parameters)]
             return ", ".join(texts)
         first_named = self.choose(len(parameters) + 1) if self.world.chance(4) else len(parameters)
-        texts = [self.expression(type_) for _, type_ in parameters]
+        texts = [value(name, type_) for name, type_ in parameters]
         return ", ".join(
-            f"{names[index]}: {text}" if index >= first_named else text for index, text in enumerate(texts)
+            f"{parameters[index][0]}: {text}" if index >= first_named else text for index, text in enumerate(texts)
         )
+
+    def places_for(self, types: list[Ty]) -> list[str] | None:
+        """A place for each type, all of different variables; None where there are not so many."""
+        known = self.paths(mutable=True) if types else []
+        found: list[str] = []
+        for type_ in types:
+            used = {place.split(".")[0] for place in found}
+            fitting = [text for text, part in known if part == type_ and text.split(".")[0] not in used]
+            if not fitting:
+                return None
+            found.append(self.world.pick(fitting))
+        return found
 
     def callable_units(self, wanted: Callable[[Unit], bool]) -> list[Unit]:
         found = [
             unit
             for unit in self.units
-            if wanted(unit) and (self.in_handler or not unit.is_own) and self.cost + self.times * unit.cost < COST_MAX
+            if wanted(unit)
+            and (self.in_handler or not unit.is_own)
+            and self.cost + self.times * unit.cost < COST_MAX
+            and (not unit.mutable or self.places_for(unit.changed) is not None)
         ]
-        if self.unit.fuel and self.times == 1 and self.recursions == 0 and wanted(self.unit):
-            found.append(self.unit)
+        own = self.unit
+        if own.fuel and self.times == 1 and self.recursions == 0 and wanted(own):
+            found += [own] if self.places_for(own.changed) is not None else []
         return found
 
     def bare_call(self, unit: Unit) -> str:
@@ -278,9 +287,17 @@ class Writer:
                 arguments.append("fuel - 1")
             else:
                 arguments.append(str(self.choose(4)))
-        receiver = "" if unit.receiver is None else f"{self.expression(unit.receiver, True)}."
-        rest = self.arguments(unit.parameters)
-        return f"{receiver}{unit.text}({', '.join([*arguments, rest] if rest else arguments)})"
+        places = self.places_for(unit.changed) or []
+        if "self" in unit.mutable:
+            receiver = f"{places.pop(0)}."
+        else:
+            receiver = "" if unit.receiver is None else f"{self.expression(unit.receiver, True)}."
+        written = ""
+        is_found = bool(unit.type_arguments) and (not unit.is_written or self.world.chance(2))
+        if unit.type_arguments and not is_found:
+            written = f"<{', '.join(map(str, unit.type_arguments))}>"
+        rest = self.arguments(unit, places, is_found)
+        return f"{receiver}{unit.text}{written}({', '.join([*arguments, rest] if rest else arguments)})"
 
     def handled(self, call: str, error: Ty | None, result: Ty) -> str:
         """The call, with its error handled in one of the ways that may stand here."""
@@ -296,7 +313,9 @@ class Writer:
             return f"_ => {self.after_error(result)}"
         mark = len(self.names)
         name = self.world.new_name("e")
-        self.names.append(Name(name, error))
+        # Nothing would be at hand where another value of a type parameter's error is wanted.
+        is_variable = error in self.world.variables
+        self.names.append(Name(name, error, readable=not is_variable))
         text = f"{name} => {self.after_error(result)}"
         del self.names[mark:]
         return text
@@ -321,7 +340,7 @@ class Writer:
         if type_ in self.world.later:
             options += [lambda: self.wait(type_)] * 2
         if type_ == STRING or self.world.is_askable(type_):
-            options.append(lambda: self.ask(type_))
+            options.append(lambda: ask(self, type_))
         return self.world.pick(options)()
 
     def call_of(self, unit: Unit) -> str:
@@ -331,25 +350,6 @@ class Writer:
         limit = self.world.pick(["", "", "0s", "1s", "3s"])
         waited = f"wait_for({limit})" if limit else "wait()"
         return self.handled(f"{self.expression(Ty('Task', (type_,)), True)}.{waited}", ERROR, type_)
-
-    def ask(self, type_: Ty) -> str:
-        """Its prompt has a number of its own, and so a reply of its own."""
-        world = self.world
-        self.cost += self.times
-        tag = f"ask {world.new_name('a')}:"
-        fit: dict[str, object] = {"text": world.json(type_)}
-        misfits: list[dict[str, object]] = [fit, {"text": "{?"}, {"status": 529}, {"status": 400, "message": "no"}]
-        misfits += [
-            {"drop": True},
-            {"text": "no", "stop_reason": "refusal"},
-            {"text": "[", "stop_reason": "max_tokens"},
-        ]
-        times = 1 + self.choose(3)
-        for index in range(self.choose(3)):
-            world.replies.append({**world.pick(misfits), "when": tag, "times": times + index, "delay": "1s"})
-        world.replies.append({**fit, "when": tag, "times": 100_000, "delay": world.pick(["0s", "1ms", "2s"])})
-        prompt = f'"{tag} {{{self.expression(STRING, True)}}}"' if self.world.chance(2) else f'"{tag}"'
-        return self.handled(f"ask<{type_}>({prompt})", Ty("AiError"), type_)
 
     # What only some types have.
 
@@ -417,7 +417,8 @@ class Writer:
             types += [part for _, part in self.paths() if self.world.is_comparable(part)]
             compared = self.world.pick(types)
         else:
-            compared = self.world.pick(COMPARED)
+            ordered = [item for item, variable in self.world.variables.items() if "Ord" in variable.bounds]
+            compared = self.world.pick([*COMPARED, *ordered, *ordered])
         return self.two(compared, operator, compared)
 
     def logical(self, type_: Ty, operand: bool) -> str:
@@ -468,13 +469,16 @@ class Writer:
 
     def spawn(self, type_: Ty, operand: bool) -> str:
         result = type_.args[0]
-        units = self.callable_units(lambda unit: unit.result == result)
+        units = self.callable_units(lambda unit: unit.result == result and not unit.mutable)
         if units and self.choose(4):
             return f"(spawn {self.bare_call(self.world.pick(units))})"
         given = INT if result == NOTHING else result
-        return f"(spawn {self.world.giver(result)}({self.expression(given)}))"
+        is_generic = bool(self.world.inside(given) & set(self.world.variables))
+        return f"(spawn {self.world.giver(result)}({self.expression(given, is_generic)}))"
 
     def construct(self, type_: Ty, operand: bool) -> str:
+        if type_ == DATE and not self.world.chance(20):
+            return self.world.literal(type_)
         named = self.world.named[type_]
         variant = self.world.pick(named.variants)
         if named.is_sum and not variant.fields:
@@ -487,7 +491,7 @@ class Writer:
 
     def changed(self, type_: Ty, operand: bool) -> str:
         fields = [item for item in self.world.named[type_].fields if self.choose(2)]
-        if not fields:
+        if not fields or type_ == DATE:
             return self.construct(type_, operand)
         updates = ", ".join(f"{item.name}: {self.expression(item.type)}" for item in fields)
         return f"({self.expression(type_, True)} with {{ {updates} }})"
