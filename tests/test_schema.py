@@ -89,6 +89,14 @@ def test_the_rules_of_fields_are_told(tmp_path: Path) -> None:
     assert_written(schema_of("P", tmp_path, written), "structured", node)
 
 
+def test_a_date_is_text_of_that_format(tmp_path: Path) -> None:
+    written = "type Invoice {\n    /// The last day.\n    due: Date\n    from: Date\n    paid: Date?\n}"
+    date = {"type": "string", "format": "date"}
+    node = record(due={"description": "The last day.", **date}, **{"from": date}, paid={"anyOf": [date, NULL]})
+    assert_written(schema_of("Invoice", tmp_path, written), "structured", node)
+    assert_written(schema_of("Date", tmp_path, ""), "wrapped", record(answer=date))
+
+
 def test_sums_are_names_and_objects_with_one_key(tmp_path: Path) -> None:
     assert_written(
         schema_of("Mood", tmp_path, "/// How.\ntype Mood =\n    Calm\n    /// Very.\n    | Angry\n"),

@@ -102,7 +102,10 @@ const Decoder = struct {
                 const has_more = try members.next();
                 assert(!has_more);
             },
-            .record => {
+            .record => if (moments.isDate(expected)) {
+                const parts = moments.date(try decoder.string()).?;
+                for (expected.fieldSlice(), parts) |*field, part| store(i64, at(out, field.offset), part);
+            } else {
                 clear(expected, out);
                 try decoder.object(expected.fieldSlice(), out);
             },

@@ -112,13 +112,15 @@ const Checker = struct {
             } else try checker.value(expected.element.?),
             .box => try checker.value(expected.element.?),
             .tuple => try checker.tuple(expected),
-            .record => {
+            .record => if (moments.isDate(expected)) {
+                try checker.moment([3]i64, moments.date, "a date such as \"2026-01-01\"");
+            } else {
                 if (try checker.cursor.peekKind() != .object) return checker.unexpected("an object");
                 try checker.object(expected.fieldSlice());
             },
             .sum => try checker.sum(expected),
-            .duration => try checker.moment(moments.duration, "a duration such as \"90s\""),
-            .instant => try checker.moment(moments.instant, "an instant such as \"2026-01-01T00:00:00Z\""),
+            .duration => try checker.moment(i64, moments.duration, "a duration such as \"90s\""),
+            .instant => try checker.moment(i64, moments.instant, "an instant such as \"2026-01-01T00:00:00Z\""),
             .nothing, .task, .agent, .capability, .@"error", .function => {
                 return checker.misfit("a value of this type cannot be asked for", .{});
             },
@@ -159,7 +161,7 @@ const Checker = struct {
         }
     }
 
-    fn moment(checker: *Checker, comptime read: fn ([]const u8) ?i64, wanted: []const u8) Error!void {
+    fn moment(checker: *Checker, comptime T: type, comptime read: fn ([]const u8) ?T, wanted: []const u8) Error!void {
         if (try checker.cursor.peekKind() != .string) return checker.unexpected(wanted);
         const start = checker.cursor.position;
         checker.name.clearRetainingCapacity();

@@ -25,11 +25,16 @@ export fn kv_lib_duration_after_1970(duration_ns: i64) callconv(.c) i64 {
 }
 
 export fn kv_lib_guard_date(year: i64, month: i64, day: i64, site: ?*const abi.Site, caller: ?*const abi.Caller) callconv(.c) i64 {
+    guard(year, month, day, site, caller);
+    return year;
+}
+
+/// Panics where there is no such day.
+pub fn guard(year: i64, month: i64, day: i64, site: ?*const abi.Site, caller: ?*const abi.Caller) void {
     if (year < 1 or year > 9999) panicWith(&.{"the date is outside the years 1 to 9999"}, &.{}, site, caller);
     if (month < 1 or month > 12 or day < 1 or day > daysIn(year, month)) {
         panicWith(&.{ "there is no date ", "-", "-", "" }, &.{ year, month, day }, site, caller);
     }
-    return year;
 }
 
 export fn kv_lib_guard_instant(year: i64, month: i64, day: i64, site: ?*const abi.Site, caller: ?*const abi.Caller) callconv(.c) i64 {

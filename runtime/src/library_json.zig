@@ -2,7 +2,9 @@
 
 const std = @import("std");
 const abi = @import("abi.zig");
+const dates = @import("library_date.zig");
 const map_block = @import("map.zig");
+const moments = @import("moments.zig");
 const panic = @import("panic.zig");
 const show = @import("show.zig");
 const textual = @import("text.zig");
@@ -49,7 +51,7 @@ const Encoder = struct {
                 }
                 textual.appendByte(text, ']');
             },
-            .record => encoder.object(kind.fieldSlice(), at, depth),
+            .record => if (moments.isDate(kind)) encoder.date(kind.fieldSlice(), at) else encoder.object(kind.fieldSlice(), at, depth),
             .sum => {
                 const variant = kind.variantOf(at);
                 if (variant.field_count == 0) return encoder.string(variant.name.slice());
@@ -63,6 +65,16 @@ const Encoder = struct {
             .map => encoder.map(kind, load(*abi.Map, at), encoder.deeper(depth)),
             .nothing, .task, .agent, .capability, .@"error", .function => unreachable, // The compiler refuses them.
         }
+    }
+
+    fn date(encoder: Encoder, fields: []const abi.Field, at: *const anyopaque) void {
+        const text = encoder.text;
+        var parts: [3]i64 = undefined;
+        for (&parts, fields) |*part, *field| part.* = load(i64, field.in(at));
+        dates.guard(parts[0], parts[1], parts[2], encoder.site, encoder.caller);
+        var buffer: [12]u8 = undefined;
+        const numbers = .{ @as(u64, @intCast(parts[0])), @as(u64, @intCast(parts[1])), @as(u64, @intCast(parts[2])) };
+        textual.append(text, std.fmt.bufPrint(&buffer, "\"{d:0>4}-{d:0>2}-{d:0>2}\"", numbers) catch unreachable);
     }
 
     fn deeper(encoder: Encoder, depth: usize) usize {

@@ -1,6 +1,7 @@
-//! Durations and Instants read from text, as they show (docs/spec.md 2.show).
+//! Durations, Instants and Dates read from text, as they show (docs/spec.md 2.show).
 
 const std = @import("std");
+const abi = @import("abi.zig");
 
 /// The nanoseconds of a whole number and a unit, `90s`; null for anything else.
 pub fn duration(text: []const u8) ?i64 {
@@ -27,9 +28,7 @@ pub fn duration(text: []const u8) ?i64 {
 pub fn instant(text: []const u8) ?i64 {
     const form = "dddd-dd-ddTdd:dd:dd";
     if (text.len <= form.len or text[text.len - 1] != 'Z') return null;
-    for (form, text[0..form.len]) |wanted, byte| {
-        if (if (wanted == 'd') !std.ascii.isDigit(byte) else byte != wanted) return null;
-    }
+    if (!hasForm(text[0..form.len], form)) return null;
     var fraction_ns: i128 = 0;
     const fraction = text[form.len .. text.len - 1];
     if (fraction.len > 0) {
@@ -40,10 +39,36 @@ pub fn instant(text: []const u8) ?i64 {
     }
     const year, const month, const day = .{ numberIn(text[0..4]), numberIn(text[5..7]), numberIn(text[8..10]) };
     const hour, const minute, const second = .{ numberIn(text[11..13]), numberIn(text[14..16]), numberIn(text[17..19]) };
-    if (year < 1 or month < 1 or month > 12 or day < 1 or day > daysIn(year, month)) return null;
+    if (!isDay(year, month, day)) return null;
     if (hour > 23 or minute > 59 or second > 59) return null;
     const seconds = ((daysSince1970(year, month, day) * 24 + hour) * 60 + minute) * 60 + second;
     return std.math.cast(i64, @as(i128, seconds) * std.time.ns_per_s + fraction_ns);
+}
+
+/// The prelude's `Date`, whose name no other type can have.
+pub fn isDate(kind: *const abi.Type) bool {
+    return kind.kind == .record and std.mem.eql(u8, kind.name.slice(), "Date");
+}
+
+/// Year, month and day of `2026-01-01`, where there is such a day.
+pub fn date(text: []const u8) ?[3]i64 {
+    const form = "dddd-dd-dd";
+    if (!hasForm(text, form)) return null;
+    const year, const month, const day = .{ numberIn(text[0..4]), numberIn(text[5..7]), numberIn(text[8..10]) };
+    return if (isDay(year, month, day)) .{ year, month, day } else null;
+}
+
+/// Whether `text` has a digit for each `d` of the form, and is the same otherwise.
+fn hasForm(text: []const u8, form: []const u8) bool {
+    if (text.len != form.len) return false;
+    for (form, text) |wanted, byte| {
+        if (if (wanted == 'd') !std.ascii.isDigit(byte) else byte != wanted) return false;
+    }
+    return true;
+}
+
+fn isDay(year: i64, month: i64, day: i64) bool {
+    return year >= 1 and month >= 1 and month <= 12 and day >= 1 and day <= daysIn(year, month);
 }
 
 fn numberIn(digits: []const u8) i64 {

@@ -281,8 +281,8 @@ const PairStack = struct {
 /// In the order of `sort`: what has an order, and tuples and dates, of which the first parts that differ decide.
 pub fn order(kind: *const abi.Type, left: *const anyopaque, right: *const anyopaque) std.math.Order {
     switch (kind.kind) {
-        .int, .duration, .instant => return std.math.order(scalarAt(i64, left), scalarAt(i64, right)),
-        .float => return orderOfFloats(scalarAt(f64, left), scalarAt(f64, right)),
+        .int, .duration, .instant => return std.math.order(load(i64, left), load(i64, right)),
+        .float => return orderOfFloats(load(f64, left), load(f64, right)),
         .string => return string.order(pointerAt(abi.String, left), pointerAt(abi.String, right)),
         .record, .tuple => {
             for (kind.fieldSlice()) |*field| {
@@ -300,11 +300,6 @@ pub fn orderOfFloats(left: f64, right: f64) std.math.Order {
     if (left < right) return .lt;
     if (left > right) return .gt;
     return std.math.order(@intFromBool(std.math.isNan(left)), @intFromBool(std.math.isNan(right)));
-}
-
-fn scalarAt(comptime T: type, value: *const anyopaque) T {
-    const slot: *const T = @ptrCast(@alignCast(value));
-    return slot.*;
 }
 
 pub fn equal(kind: *const abi.Type, left: *const anyopaque, right: *const anyopaque) bool {

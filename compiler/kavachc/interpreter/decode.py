@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import NoReturn, TypeAlias
 
 from kavachc.interpreter.arithmetic import INT_MAX, INT_MIN
@@ -39,12 +39,14 @@ from kavachc.semantics.types import (
     SumType,
     TupleType,
     Type,
+    is_date,
 )
 
 INT_DIGITS_MAX = 19
 QUOTE_BYTES_MAX = 80
 FENCE = re.compile(r"```[ \t]*[A-Za-z0-9_+.-]*[ \t\r]*\n(?P<inside>(?:.*\n)?)[ \t\r]*```", re.DOTALL)
 A_DURATION = 'a duration such as "90s"'
+A_DATE = 'a date such as "2026-01-01"'
 AN_INSTANT = 'an instant such as "2026-01-01T00:00:00Z"'
 UNITS_NS = {"ns": 1, "us": 1_000, "ms": 10**6, "s": 10**9, "m": 60 * 10**9, "h": 3_600 * 10**9, "d": 86_400 * 10**9}
 NOT_AN_INT = "a whole number of 64 bits, written without point, exponent and quotes"
@@ -124,6 +126,8 @@ class _Decoder:
             return ABSENT if item.kind == "null" else Present(self.value(item, wanted.element, path))
         if isinstance(wanted, TupleType):
             return self._tuple(item, wanted, path)
+        if is_date(wanted):
+            return _date(item, wanted, path)
         if isinstance(wanted, RecordType):
             return RecordValue(wanted, self._fields(item, wanted.fields, wanted.arguments, path))
         assert isinstance(wanted, SumType), f"{wanted} cannot be asked for"
@@ -248,6 +252,24 @@ def _time(item: Json, wanted: Type, path: str) -> int:
     if item.kind == "string":
         found = duration_of(item.value) if wanted is DURATION else instant_of(item.value)
     return _unexpected(A_DURATION if wanted is DURATION else AN_INSTANT, item, path) if found is None else found
+
+
+def _date(item: Json, wanted: RecordType, path: str) -> RecordValue:
+    found = date_of(item.value) if item.kind == "string" else None
+    return _unexpected(A_DATE, item, path) if found is None else RecordValue(wanted, found)
+
+
+def date_of(text: str) -> tuple[int, int, int] | None:
+    """Year, month and day of `2026-01-01`, where there is such a day."""
+    found = re.fullmatch(r"([0-9]{4})-([0-9]{2})-([0-9]{2})", text, re.ASCII)
+    if found is None:
+        return None
+    year, month, day = int(found[1]), int(found[2]), int(found[3])
+    try:
+        date(year, month, day)
+    except ValueError:
+        return None
+    return year, month, day
 
 
 def duration_of(text: str) -> int | None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from kavachc.interpreter.decode import Misfit, NotJsonText, decode
 from kavachc.interpreter.json_text import quote_json
+from kavachc.interpreter.library import check_date
 from kavachc.interpreter.show import show_duration, show_float, show_instant
 from kavachc.interpreter.signals import Fails, Panics
 from kavachc.interpreter.values import Absent, Value, variant
@@ -26,6 +27,7 @@ from kavachc.semantics.types import (
     SumType,
     TupleType,
     Type,
+    is_date,
 )
 
 if TYPE_CHECKING:
@@ -68,6 +70,10 @@ def encode(value: Value, kind: Type, depth: int = 0) -> str:
         if not info.fields:
             return f'"{info.name}"'
         return f'{{"{info.name}":{_object(value, info.fields, _deeper(depth))}}}'
+    if is_date(kind):
+        year, month, day = value.fields
+        check_date(year, month, day)
+        return f'"{year:04}-{month:02}-{day:02}"'
     if isinstance(kind, RecordType):
         return _object(value, kind.fields, depth)
     inside = _deeper(depth)

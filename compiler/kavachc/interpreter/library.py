@@ -78,7 +78,7 @@ def _at_least_one(size: int) -> int:
     return size
 
 
-def _check_date(year: int, month: int, day: int) -> int:
+def check_date(year: int, month: int, day: int) -> int:
     if not 1 <= year <= 9999:
         raise Panics(panics.DATE_OUT_OF_RANGE)
     if not 1 <= month <= 12 or not 1 <= day <= monthrange(year, month)[1]:
@@ -87,7 +87,7 @@ def _check_date(year: int, month: int, day: int) -> int:
 
 
 def _check_date_of_instant(year: int, month: int, day: int) -> int:
-    _check_date(year, month, day)
+    check_date(year, month, day)
     if not (1677, 9, 22) <= (year, month, day) <= (2262, 4, 11):
         raise Panics(panics.DATE_OF_NO_INSTANT)
     return year
@@ -243,7 +243,7 @@ LIBRARY: dict[str, Callable[..., Value]] = {
     "float.to_int": _float_to_int,
     "instant.since_1970": lambda instant: instant,
     "duration.after_1970": lambda duration: duration,
-    "guard.date": _check_date,
+    "guard.date": check_date,
     "guard.instant": _check_date_of_instant,
     "guard.count": _not_negative,
     "guard.size": _at_least_one,

@@ -34,10 +34,13 @@ from kavachc.semantics.types import (
     SumType,
     TupleType,
     Type,
+    is_date,
 )
 
 # The first value of each, and what is tried after it and the default where a field's rule does not hold for it.
 FIRST: dict[Type, Value] = {BOOL: True, INT: 1, FLOAT: 1.0, STRING: "text"}
+FIRST_DATE = (2026, 1, 1)
+_DATES = ((2000, 2, 29), (2100, 12, 31), (1970, 1, 1), (1, 1, 1), (9999, 12, 31))
 _NUMBERS = (0, 2, 3, 5, 10, 20, 50, 100, 1_000, 10_000, 1_000_000, -1, -10)
 _NEXT: dict[Type, tuple[Value, ...]] = {
     BOOL: (False,),
@@ -87,6 +90,8 @@ class _Maker:
             raise _TooLarge
         if wanted in FIRST:
             return FIRST[wanted]
+        if is_date(wanted):
+            return RecordValue(wanted, FIRST_DATE)
         if isinstance(wanted, ArrayType):
             element = self.value(wanted.element, around)
             return ArrayValue([] if element is NONE_KNOWN else [element])
@@ -142,6 +147,8 @@ class _Maker:
     def _next(self, wanted: Type, first: Value, around: tuple[Type, ...]) -> Iterable[Value]:
         if wanted in _NEXT:
             yield from _NEXT[wanted]
+        elif is_date(wanted):
+            yield from (RecordValue(wanted, parts) for parts in _DATES)
         elif isinstance(wanted, ArrayType):
             yield ArrayValue([])
             if first.items:
@@ -184,6 +191,9 @@ def _plain(value: Value) -> Any:
         return None
     if isinstance(value, TupleValue):
         return [_plain(item) for item in value.fields]
+    if isinstance(value, RecordValue) and is_date(value.record):
+        year, month, day = value.fields
+        return f"{year:04}-{month:02}-{day:02}"
     if isinstance(value, RecordValue):
         return {info.name: _plain(item) for info, item in zip(value.record.fields, value.fields, strict=True)}
     if isinstance(value, VariantValue):

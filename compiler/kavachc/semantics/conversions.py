@@ -30,6 +30,7 @@ from kavachc.semantics.types import (
     TupleType,
     Type,
     TypeVariable,
+    is_date,
     parts,
     same_head,
     variables,
@@ -147,11 +148,6 @@ def why_not_ordered(type_: Type) -> str | None:
         if not (ordered or is_date(current) or current is UNKNOWN):
             return _reason(type_, current, "has no order")
     return None
-
-
-def is_date(type_: Type) -> bool:
-    """The prelude's `Date`, whose name no other type can have."""
-    return isinstance(type_, RecordType) and type_.name == "Date"
 
 
 def why_not_plain(type_: Type) -> str | None:

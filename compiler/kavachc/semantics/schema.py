@@ -29,6 +29,7 @@ from kavachc.semantics.types import (
     TupleType,
     Type,
     VariantInfo,
+    is_date,
     parts,
 )
 
@@ -149,7 +150,7 @@ def _own_size(wanted: Type, known: dict[Type, _Size]) -> _Size:
         size += _size(held, known)
     if isinstance(wanted, OptionalType):
         return size if isinstance(wanted.element, OptionalType) else size + _Size(optionals=1, choices=1)
-    if isinstance(wanted, RecordType):
+    if isinstance(wanted, RecordType) and not is_date(wanted):
         return size + _Size(properties=len(wanted.fields), levels=size.levels + 1)
     if isinstance(wanted, SumType):
         objects = [item for item in wanted.variants if item.fields]
@@ -164,7 +165,9 @@ def _own_size(wanted: Type, known: dict[Type, _Size]) -> _Size:
 
 
 def _held(type_: Type) -> Sequence[Type]:
-    """The types that a value of `type_` is directly made of."""
+    """The types that a value of `type_` is directly made of in JSON, where a date is text."""
+    if is_date(type_):
+        return ()
     if isinstance(type_, RecordType):
         return [item.type for item in type_.fields]
     if isinstance(type_, SumType):
@@ -198,7 +201,7 @@ def _inside(wanted: Type) -> Iterator[Type]:
 
 def _shared(wanted: Type) -> dict[Type, str]:
     """The names of the records and sums that hold themselves, or stand in more than one place."""
-    named = [item for item in _inside(wanted) if isinstance(item, RecordType | SumType)]
+    named = [item for item in _inside(wanted) if isinstance(item, RecordType | SumType) and not is_date(item)]
     places: dict[Type, int] = {}
     pending = [wanted, *(held for item in named for held in _held(item))]
     while pending:
@@ -248,6 +251,8 @@ class _Writer:
         return self._described(wanted, documentation)
 
     def _described(self, wanted: Type, documentation: str) -> Node:
+        if is_date(wanted):
+            return _documented(documentation, {"type": "string", "format": "date"})
         if isinstance(wanted, RecordType):
             return _documented(_joined(documentation, wanted.documentation), self._record(wanted.fields))
         if isinstance(wanted, SumType):

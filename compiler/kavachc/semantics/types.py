@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, TypeAlias, TypeGuard, TypeVar, cast
 
 from kavachc.source import Span
 
@@ -213,6 +213,11 @@ class RecordType:
 
     def field_index(self, name: str) -> int | None:
         return next((index for index, item in enumerate(self.fields) if item.name == name), None)
+
+
+def is_date(type_: Type) -> TypeGuard[RecordType]:
+    """The prelude's `Date`, whose name no other type can have."""
+    return isinstance(type_, RecordType) and type_.name == "Date"
 
 
 @dataclass(frozen=True, slots=True)
