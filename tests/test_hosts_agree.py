@@ -245,9 +245,8 @@ def run_model(scenario: Scenario) -> Seen:
             report=str(report_path),
             audit_log=str(audit_path),
         )
-        main = SimpleNamespace(effects={typed_ast.Effect("Ai")})
         output = Output(lambda content: None, err.extend)
-        program.host = ModelHost(cast(Any, SimpleNamespace(main=main, agents=[agent])), options, output)
+        program.host = ModelHost(cast(Any, SimpleNamespace(can_ask=True, agents=[agent])), options, output)
         assert program.host.run(scenario_main(program, scenario, seen.events)) == 0
         seen.err, seen.report, seen.audit = err.decode(), report_path.read_text(), audit_path.read_bytes()
     return seen
