@@ -4,8 +4,8 @@ Four kinds of edge leave a body. A call of a function or method carries its effe
 handler or of a capability's method does not, since those effects are their own, and neither does a call of a function
 value: whoever made it has its effects already, and where its type says what it uses, the call counts as that
 (`promises.py`). So a function has `effects`, with those of every value that it makes, which agents are held to, and
-`listed`, without those of values whose types say what they use, which its own `uses` must list. All but `spawn` make the caller wait
-for the callee's end, so they count for `may_wait` and for recursion.
+`listed`, without those of values whose types say what they use, which its own `uses` must list. All but `spawn` make
+the caller wait for the callee's end, so they count for `may_wait` and for recursion.
 """
 
 from __future__ import annotations

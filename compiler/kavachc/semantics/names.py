@@ -135,8 +135,8 @@ def report_unknown_name(
 
 
 def is_known(body: Body, name: str) -> bool:
-    """Whether `name` stands for anything here, be it a value or not, or may be what a spoiled declaration declares. What
-    an import would bring that could not be read never changes, so for an assignment that is no matter."""
+    """Whether `name` stands for anything here, be it a value or not, or may be what a spoiled declaration declares.
+    What an import would bring that could not be read never changes, so for an assignment that is no matter."""
     world = body.world
     known = name in world.spans or name in world.types or name in world.functions or name in BUILT_IN_NAMES
     return known or body.scope.find(name) is not None or name in ("_", "self") or name in world.spoiled
