@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from backend_function_samples import FUNCTIONS, KEYED
+from backend_http_samples import HTTP_DRY
 from backend_library_samples import MAPS
 from backend_programs import IrProgram, main_of
 from backend_task_samples import AGENTS, ASK_DRY, ASK_SCRIPTED, CANCELLED_WAITS, TASKS
@@ -48,6 +49,7 @@ SAMPLES = {
     "boxes": BOXES,
     "errors": ERRORS,
     "maps": MAPS,
+    "http_dry": HTTP_DRY,
     "tasks": TASKS,
     "cancelled_waits": CANCELLED_WAITS,
     "functions": FUNCTIONS,

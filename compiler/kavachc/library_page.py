@@ -84,11 +84,16 @@ def _text(title: str, rows: list[Builtin]) -> str:
 def _signature(row: Builtin) -> str:
     owner = row.owner
     before = "" if owner is None else f"{owner}."
-    parameters = ", ".join(f"{name}: {type_}" for name, type_ in row.parameters)
+    parameters = ", ".join(f"{name}: {type_}{_default(row, name)}" for name, type_ in row.parameters)
     result = "" if str(row.result) == "()" else f" -> {row.result}"
     error = "" if row.error is None else f" ! {row.error}"
     name = f"{row.name}<T>" if isinstance(row.owner, str) and isinstance(row.result, TypeVariable) else row.name
     return f"{before}{name}({parameters}){result}{error}{_bounds(row)}"
+
+
+def _default(row: Builtin, parameter: str) -> str:
+    default = row.default(parameter)
+    return "" if default is None else f" = {default.text}"
 
 
 def _bounds(row: Builtin) -> str:

@@ -111,7 +111,7 @@ pub export fn kv_model_part(moment: i32) callconv(.c) void {
     if (moment == abi.moment_start) return start();
     assert(moment == abi.moment_end);
     audit.stop();
-    if (client.transport == &http_transport.http) http_transport.close();
+    if (client.transport == &http_transport.http) http_transport.releaseTaken();
     scripted.unload();
     admission.stop();
     ledger.kv_ledger_part(abi.moment_end);
@@ -125,7 +125,6 @@ fn start() void {
     if (host.options.test_model.optional()) |path| {
         scripted.load(path);
     } else if (!client.is_dry_run) {
-        http_transport.open();
         client.transport = &http_transport.http;
     }
     retry.reset();

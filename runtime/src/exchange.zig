@@ -6,9 +6,12 @@
 //! is freed when a later run, if there is one, finds that it has ended: so its host may report at any time.
 
 const std = @import("std");
+const builtin = @import("builtin");
 const abi = @import("abi.zig");
+const exchange_abi = @import("exchange_abi.zig");
 const futex = @import("futex.zig");
 const host = @import("host.zig");
+const native_threads = @import("native_threads.zig");
 const scheduler = @import("scheduler.zig");
 const assert = std.debug.assert;
 
@@ -23,6 +26,8 @@ pub const Exchange = struct {
     public: abi.Exchange,
     /// Called in the program's thread when it has ended, unless it was abandoned. The callee destroys it.
     completion: *const fn (exchange: *Exchange) void,
+    /// Called instead when it was abandoned; frees it.
+    destroy: *const fn (exchange: *Exchange) void,
     context: *anyopaque,
     is_abandoned: std.atomic.Value(bool) = .init(false),
     // Written by the host's thread until the end, and read after it:
@@ -67,18 +72,33 @@ const Ended = struct {
 var ended: Ended = .{};
 var run_number: u64 = 0;
 
-/// The run begins. `destroy` frees an abandoned exchange.
-pub fn start(destroy: *const fn (exchange: *Exchange) void) void {
-    destroy_abandoned = destroy;
+/// Before the first exchange of a run; does nothing when it is done already.
+fn start() void {
+    if (scheduler.external_stop != null) return;
+    if (!builtin.link_libc and !builtin.is_test and host.table.send == null) useNativeHost();
     run_number += 1;
     ended.lock.acquire();
     defer ended.lock.release();
     ended.table = &host.table;
     scheduler.external_wait = wait;
+    scheduler.external_stop = stop;
 }
 
-/// From here on no exchange wakes the host, whatever is still under way.
-pub fn stop() void {
+extern fn kv_http_begin(services: *const exchange_abi.Services) callconv(.c) void;
+extern fn kv_http_send(context: ?*anyopaque, exchange: *abi.Exchange) callconv(.c) void;
+extern fn kv_http_abort(context: ?*anyopaque, exchange: *abi.Exchange) callconv(.c) void;
+
+/// Here and not in the native host's table, so that only a program that may send links it.
+fn useNativeHost() void {
+    kv_http_begin(&native_threads.services);
+    host.table.send = kv_http_send;
+    host.table.abort = kv_http_abort;
+    host.table.wait = native_threads.wait;
+    host.table.wake = native_threads.wake;
+}
+
+/// The run is over: no exchange wakes the host, whatever is still under way.
+fn stop() void {
     ended.lock.acquire();
     ended.table = null;
     ended.lock.release();
@@ -86,12 +106,11 @@ pub fn stop() void {
 }
 
 pub fn send(exchange: *Exchange) void {
+    start();
     exchange.run = run_number;
     scheduler.external_work_count += 1;
     host.table.send.?(host.table.context, &exchange.public);
 }
-
-var destroy_abandoned: *const fn (exchange: *Exchange) void = undefined;
 
 fn wait(timeout_ns: ?i64) void {
     const is_any = @atomicLoad(?*Exchange, &ended.first, .acquire) != null;
@@ -109,7 +128,7 @@ fn takeEnded() void {
     while (next) |exchange| {
         next = exchange.next;
         if (exchange.run == run_number) scheduler.external_work_count -= 1;
-        if (exchange.is_abandoned.load(.acquire)) destroy_abandoned(exchange) else exchange.completion(exchange);
+        if (exchange.is_abandoned.load(.acquire)) exchange.destroy(exchange) else exchange.completion(exchange);
     }
 }
 

@@ -1,14 +1,11 @@
 //! Model requests over HTTP: the host carries them.
 
 const std = @import("std");
-const builtin = @import("builtin");
 const abi = @import("abi.zig");
 const allocator = @import("allocator.zig").runtime;
-const exchange_abi = @import("exchange_abi.zig");
 const exchanges = @import("exchange.zig");
 const host = @import("host.zig");
 const memory = @import("memory.zig");
-const native_threads = @import("native_threads.zig");
 const provider = @import("provider.zig");
 const transport = @import("transport.zig");
 const Url = @import("http/url.zig").Url;
@@ -29,30 +26,6 @@ const Sending = struct {
 
 /// What was taken last: its reply is being read.
 var taken: ?*Sending = null;
-
-/// The run begins.
-pub fn open() void {
-    if (!builtin.link_libc and !builtin.is_test and host.table.send == null) useNativeHost();
-    exchanges.start(destroyEnded);
-}
-
-extern fn kv_http_begin(services: *const exchange_abi.Services) callconv(.c) void;
-extern fn kv_http_send(context: ?*anyopaque, exchange: *abi.Exchange) callconv(.c) void;
-extern fn kv_http_abort(context: ?*anyopaque, exchange: *abi.Exchange) callconv(.c) void;
-
-/// Here and not in the native host's table, so that only a program that asks links it.
-fn useNativeHost() void {
-    kv_http_begin(&native_threads.services);
-    host.table.send = kv_http_send;
-    host.table.abort = kv_http_abort;
-    host.table.wait = native_threads.wait;
-    host.table.wake = native_threads.wake;
-}
-
-pub fn close() void {
-    exchanges.stop();
-    releaseTaken();
-}
 
 /// Why no request can be sent, whoever answers it; null when one can. Freed by the caller.
 pub fn obstacle(model: *const abi.Model) ?[]const u8 {
@@ -88,6 +61,7 @@ fn start(request: *transport.Request) void {
     sending.exchange = .{
         .public = compose(sending) catch unreachable, // The allocator never fails.
         .completion = completed,
+        .destroy = destroyEnded,
         .context = sending,
     };
     request.carried = sending;
@@ -145,7 +119,8 @@ fn destroyEnded(exchange: *exchanges.Exchange) void {
     destroy(@ptrCast(@alignCast(exchange.context)));
 }
 
-fn releaseTaken() void {
+/// What was taken last is not looked at any more.
+pub fn releaseTaken() void {
     if (taken) |sending| destroy(sending);
     taken = null;
 }

@@ -275,6 +275,19 @@ export fn kv_lib_string_reverse(text: *const String) callconv(.c) *String {
     return made;
 }
 
+export fn kv_lib_string_url_encode(text: *const String) callconv(.c) *String {
+    const digits = "0123456789ABCDEF";
+    var made: abi.Text = .{};
+    for (text.slice()) |byte| {
+        if (std.ascii.isAlphanumeric(byte) or std.mem.findScalar(u8, "-._~", byte) != null) {
+            textual.appendByte(&made, byte);
+        } else {
+            textual.append(&made, &.{ '%', digits[byte >> 4], digits[byte & 15] });
+        }
+    }
+    return textual.finish(&made);
+}
+
 fn missing(text: *const String, wanted: i64, fill: *const String, site: ?*const abi.Site, caller: ?*const abi.Caller) usize {
     if (countCharacters(fill.slice()) != 1) failAt("the fill is not one character", site, caller);
     const length: i64 = @intCast(countCharacters(text.slice()));

@@ -17,6 +17,8 @@ pub const connect_limit_ns = 10 * std.time.ns_per_s;
 /// The ask's own timer comes first, and says what is to be said; this is for a request that nobody waits for any more.
 pub const limit_margin_ns = 5 * std.time.ns_per_s;
 
+pub const user_agent: abi.Header = .{ .name = .init("user-agent"), .value = .init("kavach") };
+
 /// Characters of an answer that is no JSON which are shown.
 const shown_characters_max = 80;
 /// Of a key that is a secret.
@@ -95,15 +97,20 @@ pub fn gateKey(allocator: Allocator, base_url: []const u8) Allocator.Error![]con
 /// In the arena.
 pub fn headers(arena: Allocator, call: Call) Allocator.Error![]const abi.Header {
     const content_type: abi.Header = .{ .name = .init("content-type"), .value = .init("application/json") };
+    const accept: abi.Header = .{ .name = .init("accept"), .value = .init("application/json") };
     return switch (call.model.provider) {
         .anthropic => arena.dupe(abi.Header, &.{
             .{ .name = .init("x-api-key"), .value = .init(call.key) },
             .{ .name = .init("anthropic-version"), .value = .init("2023-06-01") },
             content_type,
+            accept,
+            user_agent,
         }),
         .openai => arena.dupe(abi.Header, &.{
             .{ .name = .init("authorization"), .value = .init(try std.fmt.allocPrint(arena, "Bearer {s}", .{call.key})) },
             content_type,
+            accept,
+            user_agent,
         }),
     };
 }
@@ -184,7 +191,7 @@ fn readProblem(arena: Allocator, call: Call, received: Received) Allocator.Error
     if (received.problem == .dropped or received.problem == .aborted) return .{ .dropped = usage };
     return .{ .failure = .{
         .status = received.status,
-        .message = try problemText(arena, call, received.problem),
+        .message = try problemText(arena, url(call), received.problem),
         .is_explained = true,
         .again = if (received.problem == .timed_out) .always else .never,
         .usage = usage,
@@ -204,8 +211,8 @@ fn withoutKey(arena: Allocator, key: []const u8, sent: []const u8) Allocator.Err
     return std.mem.replaceOwned(u8, arena, sent, key, "[key]");
 }
 
-fn problemText(arena: Allocator, call: Call, problem: abi.ExchangeProblem) Allocator.Error![]const u8 {
-    const asked = url(call);
+/// In our words, not those of a library.
+pub fn problemText(arena: Allocator, asked: Url, problem: abi.ExchangeProblem) Allocator.Error![]const u8 {
     const host = asked.shownHost();
     return switch (problem) {
         .no_problem, .dropped, .aborted => unreachable,

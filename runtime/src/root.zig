@@ -18,6 +18,7 @@ comptime {
     _ = @import("ledger.zig");
     _ = @import("library_array.zig");
     _ = @import("library_date.zig");
+    _ = @import("library_http.zig");
     _ = @import("library_number.zig");
     _ = @import("library_json.zig");
     _ = @import("library_string.zig");

@@ -43,6 +43,7 @@ pub export fn kv_run(program: *const abi.Program, table: *const abi.Host, option
     scheduler.release(main_task);
 
     if (!report.write()) status = status_failed;
+    scheduler.stopExternal();
     if (program.model_part) |part| part(abi.moment_end);
     if (program.ledger_part) |part| part(abi.moment_end);
     host.flush();

@@ -100,13 +100,15 @@ var state: Scheduler = .{};
 /// 2026-01-01T00:00:00Z, where virtual time starts.
 const virtual_utc_start_ns: i64 = 1_767_225_600 * std.time.ns_per_s;
 
-// ---- For the model client: work outside the scheduler
+// ---- For requests: work outside the scheduler
 
 /// Requests that other threads work on. While there are any, `external_wait` is asked for completions.
 pub var external_work_count: usize = 0;
 /// Takes in completions (waking their tasks) and, when there are none, blocks for one until `timeout_ns` has passed
 /// (0: does not block; null: without end).
 pub var external_wait: ?*const fn (timeout_ns: ?i64) void = null;
+/// Called when the run is over.
+pub var external_stop: ?*const fn () void = null;
 
 /// Called when every task that was ready has had its turn. The journal sets it, when there is a state file.
 pub var round_end: ?*const fn () void = null;
@@ -115,6 +117,12 @@ fn endRound() void {
     // Volatile as below: a program without limits must not link the ledger.
     const hook: *volatile ?*const fn () void = &round_end;
     if (hook.*) |call| call();
+}
+
+pub fn stopExternal() void {
+    // Volatile as below: a program that sends nothing must not link what does.
+    const stop: *volatile ?*const fn () void = &external_stop;
+    if (stop.*) |call| call();
 }
 
 fn waitForExternal(timeout_ns: ?i64) void {
@@ -194,6 +202,7 @@ pub fn reset() void {
     state = .{};
     external_work_count = 0;
     external_wait = null;
+    external_stop = null;
     round_end = null;
 }
 

@@ -18,8 +18,8 @@ from kavachc.errors import ToolError
 
 _FLAGS = ("-static", "--gc-sections", "--build-id=none", "-z", "noexecstack")
 
-# Named by a program that asks, which therefore needs a way to a model.
-_MODEL_CLIENT = b"kv_model_part"
+# Named by a program that asks, or calls `Http`, which therefore needs HTTP.
+_NEED_HTTP = (b"kv_model_part", b"kv_lib_http_")
 
 
 class LinkError(ToolError):
@@ -36,7 +36,7 @@ def link(object_bytes: bytes, target: str, out: Path, *, debug: bool = False) ->
     _check_place(out, place)
     try:
         runtime = [runtime_object(target)]
-        if _MODEL_CLIENT in object_bytes:
+        if any(name in object_bytes for name in _NEED_HTTP):
             runtime.append(http_object(target))
     except RuntimeBuildError as error:
         raise LinkError(str(error)) from error

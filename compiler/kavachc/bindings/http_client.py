@@ -35,7 +35,6 @@ CLOSING_S_MAX = 2.0
 # OpenSSL's codes for a certificate of another name, or another address.
 NAME_MISMATCH_CODES = (62, 64)
 UNREACHABLE_ERRNOS = (errno.ENETUNREACH, errno.EHOSTUNREACH, errno.ENETDOWN, errno.EHOSTDOWN, errno.EADDRNOTAVAIL)
-OUR_HEADERS = (("accept", "application/json"), ("accept-encoding", "gzip"), ("user-agent", "kavach"))
 
 
 class _Ends(Exception):
@@ -202,7 +201,7 @@ class HttpClient:
         request = httpx.Request(
             sending.request.method,
             sending.request.url,
-            headers=[*OUR_HEADERS, *given],
+            headers=[("accept-encoding", "gzip"), *given],
             content=sending.request.body,
             extensions={"trace": _follow(sending, connected)},
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import socket
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 #: Why a text is no such URL. `login`: it has a name or a password in it, so it is not repeated.
@@ -25,7 +25,7 @@ LONE_PERCENT = re.compile("%(?![0-9a-f][0-9a-f])", re.IGNORECASE | re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Url:
-    """`host` has the brackets of an IPv6 address, as it was written; `path` is empty or begins with `/`."""
+    """`host` has the brackets of an IPv6 address, as it was written; `path` is what follows, with the query."""
 
     is_tls: bool
     host: str
@@ -68,6 +68,19 @@ def parse_url(text: str) -> Url | Fault:
     if any(segment in (".", "..") for segment in path.split("/")):
         return "dots"
     return Url(is_tls, found["host"], port, path)
+
+
+def parse_with_query(text: str) -> Url | Fault:
+    """As `parse_url`, perhaps with `?` and a query."""
+    base, mark, query = text.partition("?")
+    if len(text) > LENGTH_MAX:
+        return "login" if "@" in text else "form"
+    url = parse_url(base)
+    if isinstance(url, str) or not mark:
+        return url
+    if not all("!" <= each <= "~" and (each == "?" or each not in NEVER) for each in query) or LONE_PERCENT.search(query):
+        return "form"
+    return replace(url, path=f"{url.path}?{query}")
 
 
 def is_host(text: str) -> bool:

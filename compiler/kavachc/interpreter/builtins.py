@@ -13,7 +13,19 @@ from kavachc.interpreter.host import Outcome
 from kavachc.interpreter.json_library import decoded, encode
 from kavachc.interpreter.show import show
 from kavachc.interpreter.signals import Fails
-from kavachc.interpreter.values import ABSENT, ArrayValue, Present, TupleValue, Value, key_of, variant
+from kavachc.interpreter.values import (
+    ABSENT,
+    ArrayValue,
+    MapValue,
+    Present,
+    RecordValue,
+    TupleValue,
+    Value,
+    key_of,
+    map_of,
+    variant,
+)
+from kavachc.interpreter.web import WebRequest
 from kavachc.semantics.types import Type
 
 if TYPE_CHECKING:
@@ -85,6 +97,25 @@ def _result(evaluator: Evaluator, outcome: Outcome) -> Value:
     raise Fails(outcome.value if outcome.status == "failed" else variant(evaluator.program.task_error, "Cancelled"))
 
 
+def _http_get(evaluator: Evaluator, values: Values) -> Steps:
+    url, headers, timeout_ns = values
+    return (yield from _http(evaluator, url, None, headers, timeout_ns))
+
+
+def _http_post(evaluator: Evaluator, values: Values) -> Steps:
+    return (yield from _http(evaluator, *values))
+
+
+def _http(evaluator: Evaluator, url: str, body: str | None, headers: MapValue, timeout_ns: int) -> Steps:
+    given = tuple([(name, value) for name, value in headers.items.values()])
+    answer = yield from evaluator.host.http(WebRequest(url, body, given, timeout_ns))
+    if answer.ending == "Answered":
+        items = [part for header in answer.headers.items() for part in header]
+        return RecordValue(evaluator.program.http_answer, (answer.status, map_of(items), answer.text))
+    held = answer.status if answer.ending == "NotText" else answer.text
+    raise Fails(variant(evaluator.program.http_error, answer.ending, held))
+
+
 def _file(operation: FileOperation) -> Callable[[Evaluator, Types, Values], Value]:
     def perform(evaluator: Evaluator, _types: Types, values: Values) -> Value:
         read = evaluator.world.file(operation, evaluator.program.file_error, *values)
@@ -121,4 +152,6 @@ WAITING: dict[str, Callable[[Evaluator, Values], Steps]] = {
     "task.wait": _task_wait,
     "task.wait_for": _task_wait_for,
     "time.sleep": _time_sleep,
+    "http.get": _http_get,
+    "http.post": _http_post,
 }

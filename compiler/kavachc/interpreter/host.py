@@ -16,6 +16,7 @@ from typing import Any, Literal, Protocol, TypeAlias
 
 from kavachc.interpreter.decode import Holds
 from kavachc.interpreter.values import Value
+from kavachc.interpreter.web import WebAnswer, WebRequest
 from kavachc.semantics.schema import Sample, Schema
 from kavachc.semantics.typed_ast import Agent, Limit
 from kavachc.semantics.types import Type
@@ -95,6 +96,8 @@ class Host(Protocol):
     ) -> Generator[None, None, Answer]:
         """Asks the model of `agent` (None: the default model, and no limits) for a value of `wanted`, whose schema is
         `schema`, and of which a dry run answers `sample`."""
+
+    def http(self, request: WebRequest) -> Generator[None, None, WebAnswer]: ...
 
     def run(self, main: TaskBody) -> int:
         """Runs `main` and every task that it starts, reports what went wrong, and gives the exit status. Raises

@@ -9,6 +9,7 @@ import math
 import re
 from calendar import monthrange
 from collections.abc import Callable
+from urllib.parse import quote
 
 from kavachc.interpreter.arithmetic import INT_MAX, INT_MIN, equal
 from kavachc.interpreter.case_table import LOWER, UPPER, mapping
@@ -225,6 +226,7 @@ LIBRARY: dict[str, Callable[..., Value]] = {
     "string.pad_right": lambda text, width, fill: text + _padding(text, width, fill),
     "string.to_int": _to_int,
     "string.to_float": _to_float,
+    "string.url_encode": lambda text: quote(text, safe=""),
     "int.abs": lambda value: _int(abs(value)),
     "int.min": min,
     "int.max": max,

@@ -11,6 +11,7 @@ from kavachc.interpreter.clocks import Clock, RealClock, VirtualClock
 from kavachc.interpreter.decode import Holds, no_rules
 from kavachc.interpreter.host import Answer, Outcome, TaskBody
 from kavachc.interpreter.http_model import HttpCarrier
+from kavachc.interpreter.http_sender import HttpSender
 from kavachc.interpreter.model_audit import AuditLog
 from kavachc.interpreter.model_client import ModelClient, Wanted
 from kavachc.interpreter.model_journal import Journal, Refused, Verdict
@@ -22,6 +23,8 @@ from kavachc.interpreter.scripted_carrier import ScriptedCarrier
 from kavachc.interpreter.scripted_model import ScriptError, load_script
 from kavachc.interpreter.show import show
 from kavachc.interpreter.signals import ProgramStops
+from kavachc.interpreter.web import WebAnswer, WebRequest
+from kavachc.interpreter.web_client import WebClient
 from kavachc.options import RunOptions
 from kavachc.semantics.schema import Sample, Schema
 from kavachc.semantics.typed_ast import Agent, Limit, Program, Rule
@@ -75,7 +78,8 @@ class ModelHost:
         self._report_path = options.report
         clock: Clock = VirtualClock() if options.virtual_time else RealClock()
         self._scheduler = Scheduler(clock, output.flush)
-        self._http = HttpCarrier(self._scheduler)
+        self._http = HttpSender(self._scheduler)
+        self._web = WebClient(self._scheduler, self._http, output, dry_run=options.dry_run)
         carrier = self._carrier(options, can_ask)
         self._ledger = Ledger(program, clock.monotonic_ns, output.error_line, self._record_broken)
         self._journal = self._open_journal(program, options, clock)
@@ -91,7 +95,7 @@ class ModelHost:
 
     def _carrier(self, options: RunOptions, can_ask: bool) -> Carrier | None:
         if options.test_model is None or not can_ask:
-            return None if options.dry_run else self._http
+            return None if options.dry_run else HttpCarrier(self._http)
         try:
             script = load_script(options.test_model)
         except ScriptError as problem:
@@ -184,6 +188,9 @@ class ModelHost:
         self, agent: Agent | None, wanted: Type, schema: Schema, sample: Sample, prompt: str
     ) -> Generator[None, None, Answer]:
         return self._client.ask(agent, Wanted(wanted, schema, sample, self.holds), prompt)
+
+    def http(self, request: WebRequest) -> Generator[None, None, WebAnswer]:
+        return self._web.answer(request)
 
     def run(self, main: TaskBody) -> int:
         """Spec 4.main and 7.unwaited."""

@@ -9,13 +9,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Generator
 from contextlib import closing
-from ctypes import CDLL, byref, c_void_p, cast
+from ctypes import CDLL, POINTER, Structure, addressof, byref, c_bool, c_int64, c_void_p, cast
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from kavachc.bindings import abi
-from kavachc.bindings.descriptors import NOTHING, STRING, Descriptors, TaskOf, read_text
+from kavachc.bindings.descriptors import NOTHING, STRING, Descriptors, MapOf, TaskOf, read_text, read_value
 from kavachc.bindings.host import Host as NativeCallbacks
 from kavachc.bindings.host import HostTable
 from kavachc.bindings.library import load_library
@@ -26,6 +26,7 @@ from kavachc.interpreter.output import Output
 from kavachc.interpreter.show import show
 from kavachc.interpreter.signals import Fails, KavachPanic
 from kavachc.interpreter.values import Value
+from kavachc.interpreter.web import ENDINGS, WebAnswer, WebRequest
 from kavachc.options import RunOptions
 from kavachc.semantics import panics
 from kavachc.semantics.schema import Sample, Schema
@@ -45,6 +46,20 @@ ANSWER_KINDS: dict[int, Any] = {
     abi.AnswerKind.INVALID_OUTPUT: "InvalidOutput",
     abi.AnswerKind.DENIED: "Denied",
 }
+
+
+class WebResult(Structure):
+    """What `http.get` and `http.post` of the runtime's library give (`ir/library.py`)."""
+
+    _fields_ = (
+        ("ending", c_int64),
+        ("status", c_int64),
+        ("headers", POINTER(abi.Map)),
+        ("text", POINTER(abi.String)),
+    )
+
+
+STRINGS_BY_NAME = MapOf(STRING, STRING)
 
 
 class Callbacks(NativeCallbacks):
@@ -88,6 +103,8 @@ class NativeHost:
         self._program = program
         self._options = options
         self._library = library
+        for send in (library.kv_lib_http_get, library.kv_lib_http_post):
+            send.restype = c_bool
         self._callbacks = HostTable(Callbacks(output), library)
         self._tables = Descriptors()
         self.holds: Holds = no_rules
@@ -251,6 +268,39 @@ class NativeHost:
         if not has_ended:
             yield
         return Answer(ANSWER_KINDS[answer.kind], self._taken(answer.text), answer.status, answer.retry_after)
+
+    # HTTP.
+
+    def http(self, request: WebRequest) -> Generator[None, None, WebAnswer]:
+        library, out = self._library, WebResult()
+        url = self._string(request.url)
+        headers = self._map(request.headers)
+        body = None if request.body is None else self._string(request.body)
+        given = (url, headers, c_int64(request.timeout_ns), byref(out), c_void_p(self._running))
+        # The runtime has its own copies when it comes back.
+        if body is None:
+            has_ended = library.kv_lib_http_get(*given)
+        else:
+            has_ended = library.kv_lib_http_post(url, body, *given[1:])
+            self._release_string(body)
+        self._release_string(url)
+        self._release_map(headers)
+        if not has_ended:
+            yield
+        found = read_value(STRINGS_BY_NAME, addressof(out) + WebResult.headers.offset)
+        self._release_map(out.headers)
+        return WebAnswer(ENDINGS[out.ending], self._taken(out.text), out.status, found)
+
+    def _map(self, entries: tuple[tuple[str, str], ...]) -> Any:
+        kind = self._tables.type(STRINGS_BY_NAME)
+        made = self._library.kv_map_new(byref(kind), len(entries))
+        for key, value in entries:
+            self._library.kv_map_set(byref(made), byref(kind), byref(self._string(key)), byref(self._string(value)))
+        return made
+
+    def _release_map(self, map: Any) -> None:
+        address = c_void_p(cast(map, c_void_p).value)
+        self._library.kv_release_value(byref(self._tables.type(STRINGS_BY_NAME)), byref(address))
 
     def _rule_holds(self, rule: FieldRule, arguments: tuple[Type, ...], value: Value) -> bool:
         """Called by the runtime for an answer's field."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from kavachc.bindings.abi import ExchangeProblem
@@ -22,6 +22,7 @@ BODY_BYTES_MAX = 16 << 20
 CONNECT_LIMIT_NS = 10_000_000_000
 # The ask's own timer comes first, and says what is to be said; this is for a request that nobody waits for any more.
 LIMIT_MARGIN_NS = 5_000_000_000
+USER_AGENT = ("user-agent", "kavach")
 # Of an answer that is no JSON.
 SHOWN_CHARACTERS_MAX = 80
 SECRET_LENGTH_MIN = 12
@@ -61,12 +62,14 @@ class Endpoint:
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """What came over HTTP. Header names are in lower case, the first of a name counts."""
+    """What came over HTTP. Header names are in lower case, the first of a name counts; `all_headers` has the values of
+    each name, one after the other."""
 
     status: int
     problem: ExchangeProblem
     body: bytes
     headers: Mapping[str, str]
+    all_headers: Mapping[str, str] = field(default_factory=dict)
 
 
 def endpoint_of(model: ModelSettings, environment: Mapping[str, str]) -> Endpoint:
@@ -116,10 +119,10 @@ def _url(endpoint: Endpoint) -> Url:
 
 
 def _headers(provider: ProviderName, key: str) -> tuple[tuple[str, str], ...]:
-    content_type = ("content-type", "application/json")
+    common = (("content-type", "application/json"), ("accept", "application/json"), USER_AGENT)
     if provider == "Anthropic":
-        return (("x-api-key", key), ("anthropic-version", "2023-06-01"), content_type)
-    return (("authorization", f"Bearer {key}"), content_type)
+        return (("x-api-key", key), ("anthropic-version", "2023-06-01"), *common)
+    return (("authorization", f"Bearer {key}"), *common)
 
 
 def _body(model: ModelSettings, schema: Schema, prompt: str) -> str:
@@ -177,7 +180,7 @@ def _read_problem(endpoint: Endpoint, prompt: str, received: Received) -> ModelF
     if problem in (ExchangeProblem.DROPPED, ExchangeProblem.ABORTED):
         return Dropped(usage)
     again: Literal["always", "never"] = "always" if problem == ExchangeProblem.TIMED_OUT else "never"
-    text = _problem_text(_url(endpoint), problem)
+    text = problem_text(_url(endpoint), problem)
     return ModelFailure(received.status, text, is_explained=True, again=again, usage=usage)
 
 
@@ -190,7 +193,8 @@ def _without_key(key: str, sent: str) -> str:
     return sent.replace(key, "[key]") if _is_secret(key) else sent
 
 
-def _problem_text(url: Url, problem: ExchangeProblem) -> str:
+def problem_text(url: Url, problem: ExchangeProblem) -> str:
+    """In our words, not those of a library."""
     host, place = url.host, f"{url.host}:{url.port}"
     return {
         ExchangeProblem.UNKNOWN_HOST: f"cannot find the host {host}",

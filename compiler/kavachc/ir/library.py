@@ -1,13 +1,15 @@
 """The entries of the library that are functions of the runtime: one row each, by the key of its row in
-`semantics/builtins.py`. The op `builtin` calls them, `builtin.change` those that change an array in place.
+`semantics/builtins.py`. The op `builtin` calls them, `builtin.change` those that change an array in place, and
+`builtin.wait` those that may suspend the task.
 
 `builtin "array.first" %xs : optional<int>` is, by the row, a call of
 
     void kv_lib_array_first(kv_array *, const kv_type *element, void *out)
 
 An entry is given its operands, all borrowed; the descriptor of each type variable; where the result goes, if that is
-no word; and the panic's place, if it panics. An array that is changed is given by the address of what holds it. A test
-compares the rows with the signatures in the Zig source.
+no word; and the panic's place, if it panics. An array that is changed is given by the address of what holds it. One
+that waits is given the coroutine last, and says whether its result is there already; otherwise it is when the coroutine
+is resumed. A test compares the rows with the signatures in the Zig source.
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ from kavachc.ir.types import (
     Address,
     Array,
     IrType,
+    Map,
     Named,
     Optional,
     Tuple,
@@ -37,6 +40,9 @@ T = Named("<T>")
 _STRINGS = Array(STRING)
 _ARRAY = Array(T)
 _CHANGED = Address(_ARRAY)
+_HEADERS = Map(STRING, STRING)
+# How it ended (a kv_web_status), the answer's status, its headers, and its body or what there is to say.
+_WEB_ANSWER = Tuple((INT, INT, _HEADERS, STRING))
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +51,7 @@ class LibraryEntry:
     parameters: tuple[IrType, ...]
     result: IrType
     panics: bool = False
+    waits: bool = False
     symbol: str = field(init=False)
 
     def __post_init__(self) -> None:
@@ -106,9 +113,9 @@ def _replace(type: IrType, variable: IrType) -> IrType:
     return type
 
 
-def _row(key: str, *types: IrType, panics: bool = False) -> LibraryEntry:
+def _row(key: str, *types: IrType, panics: bool = False, waits: bool = False) -> LibraryEntry:
     """`types` are the operands' and then the result's."""
-    return LibraryEntry(key, types[:-1], types[-1], panics)
+    return LibraryEntry(key, types[:-1], types[-1], panics, waits)
 
 
 _ROWS = (
@@ -134,6 +141,7 @@ _ROWS = (
     _row("string.pad_right", STRING, INT, STRING, STRING, panics=True),
     _row("string.to_int", STRING, Optional(INT)),
     _row("string.to_float", STRING, Optional(FLOAT)),
+    _row("string.url_encode", STRING, STRING),
     # Numbers.
     _row("int.abs", INT, INT, panics=True),
     _row("int.min", INT, INT, INT),
@@ -186,6 +194,8 @@ _ROWS = (
     _row("files.write", STRING, STRING, Tuple((INT, STRING))),
     _row("files.append", STRING, STRING, Tuple((INT, STRING))),
     _row("files.exists", STRING, BOOL),
+    _row("http.get", STRING, _HEADERS, DURATION, _WEB_ANSWER, waits=True),
+    _row("http.post", STRING, STRING, _HEADERS, DURATION, _WEB_ANSWER, waits=True),
 )
 LIBRARY: dict[str, LibraryEntry] = {row.key: row for row in _ROWS}
 

@@ -143,9 +143,10 @@ _ROWS = (
     Op("call.capability", "b*", "owned", ("capability", "method", "depth"), panics=True, suspends=True),
     Op("call.value", "b*", "owned", ("depth",), panics=True, suspends=True),  # first: the function value
     # The library's entries in the runtime (library.py), by their keys. The second kind changes an array in place; its
-    # address comes first.
+    # address comes first. The third may suspend the task, and gives an outcome.
     Op("builtin", "b*", "owned", ("entry",), panics=True),
     Op("builtin.change", "bb*", "owned", ("entry",), panics=True),
+    Op("builtin.wait", "b*", "owned", ("entry",), suspends=True),
     Op("outcome.status", "b", "owned", pure=True),
     Op("outcome.value", "c", "owned", pure=True),  # status 0
     Op("outcome.error", "c", "owned", pure=True),  # status 1

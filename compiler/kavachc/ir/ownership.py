@@ -135,7 +135,15 @@ class _Checker:
 
     def _step(self, instruction: Instruction, state: _State) -> None:
         op = instruction.op
-        shares = op.name in ("copy", "call", "call.value", "call.capability", "builtin", "builtin.change")
+        shares = op.name in (
+            "copy",
+            "call",
+            "call.value",
+            "call.capability",
+            "builtin",
+            "builtin.change",
+            "builtin.wait",
+        )
         for operand in instruction.operands:
             if operand in self._roots:
                 self._use(operand, instruction, state, shares)

@@ -117,6 +117,9 @@ def _library_call(entry: LibraryEntry) -> RuntimeCall:
         result = "none"
     if entry.panics:
         parameters += ["pointer", "pointer"]
+    if entry.waits:
+        parameters.append("pointer")
+        result = "bool"
     return RuntimeCall(entry.symbol, cast(tuple[Carried, ...], tuple(parameters)), cast(Carried, result))
 
 

@@ -40,13 +40,15 @@ def _call(use: Use) -> IrType:
     return callee.call_type
 
 
-def _builtin(changes: bool) -> Rule:
+def _builtin(*, changes: bool = False, waits: bool = False) -> Rule:
     def rule(use: Use) -> IrType:
         entry = LIBRARY.get(use.text())
         if entry is None:
             raise IrError(f"the library has no {use.text()}")
-        require(entry.changes == changes, f"{use.op.name} is not for {entry.key}")
-        return entry.bound(entry.result, entry.variable(use.types))
+        require(entry.changes == changes and entry.waits == waits, f"{use.op.name} is not for {entry.key}")
+        _require_may_wait(use, waits)
+        result = entry.bound(entry.result, entry.variable(use.types))
+        return Outcome(result, None) if waits else result
 
     return rule
 
@@ -251,8 +253,9 @@ def _return_cancelled(use: Use) -> None:
 
 CALL_RULES: dict[str, Rule] = {
     "call": _call,
-    "builtin": _builtin(changes=False),
+    "builtin": _builtin(),
     "builtin.change": _builtin(changes=True),
+    "builtin.wait": _builtin(waits=True),
     "call.capability": _call_capability,
     "call.value": _call_value,
     "function.make": _function_make,

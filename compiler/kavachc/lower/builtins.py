@@ -137,8 +137,37 @@ def _file(key: str, *, gives_text: bool) -> Lowering:
     return lower
 
 
+def _http(key: str) -> Lowering:
+    """The call gives what is in `ir/library.py`; each way to end but the first is a variant of HttpError, in order."""
+
+    def lower(state: FunctionLowering, operands: list[Value], fails: Failure | None) -> Value:
+        assert fails is not None, "a request can fail"
+        build = state.build
+        http_error = state.program.source.http_error
+        made = settle(state, build.emit("builtin.wait", *operands, attributes=(key,)), True, None)
+        ending, status = build.record_get(made, 0), build.record_get(made, 1)
+        headers, text = (build.copy(build.record_get(made, field)) for field in (2, 3))
+        build.release(made)
+        answered = build.new_block("http.answered")
+        blocks = [build.new_block(f"http.{variant.name}") for variant in http_error.variants]
+        build.switch(ending, [(OK, answered), *enumerate(blocks[:-1], start=1)], blocks[-1])
+        for index, (variant, block) in enumerate(zip(http_error.variants, blocks, strict=True)):
+            state.start(block)
+            build.release(headers)
+            has_text = lower_type(variant.fields[0].type) == STRING
+            if not has_text:
+                build.release(text)
+            fails(build.variant_make(lower_type(http_error), index, [text if has_text else status]))
+        state.start(answered)
+        return build.record_make(lower_type(state.program.source.http_answer), [status, headers, text])
+
+    return lower
+
+
 BUILTINS: dict[str, Lowering] = {
-    **{entry.key: _of_library(entry.key) for entry in LIBRARY.values() if not entry.changes},
+    **{entry.key: _of_library(entry.key) for entry in LIBRARY.values() if not entry.changes and not entry.waits},
+    "http.get": _http("http.get"),
+    "http.post": _http("http.post"),
     "files.read": _file("files.read", gives_text=True),
     "files.write": _file("files.write", gives_text=False),
     "files.append": _file("files.append", gives_text=False),

@@ -77,14 +77,18 @@ def check_builtin(body: Body, node: ast.Call, row: Builtin, receiver: typed.Expr
     place = place_of(body, receiver) if row.mutates and receiver is not None else None
     if row.mutates and place is None:
         return wrong_call(body, node)
-    slots = [Slot(name, _substitute(type_, bindings), takes_anything=type_ is SHOWN) for name, type_ in row.parameters]
-    inside = ", ".join("…" for _ in slots)
+    slots = [
+        Slot(name, _substitute(type_, bindings), row.default(name) is not None, takes_anything=type_ is SHOWN)
+        for name, type_ in row.parameters
+    ]
+    inside = ", ".join("…" for slot in slots if not slot.has_default)
     target = Target(row.name, "parameter", f"{row.name}({inside})", slots)
     if any(type_ is SHOWN for _, type_ in row.parameters):
         values = _check_shown(body, node, target)
     else:
         values = check_arguments(body, node.span, target, node.arguments)
-    result = _substitute(row.result, bindings)
+    values += _defaults(node, row, [index for index, _ in values])
+    result = body.world.record(row.result) if isinstance(row.result, str) else _substitute(row.result, bindings)
     before, receiver, arguments = in_order(body, target, None if row.mutates else receiver, values)
     if place is not None:
         call: typed.Expr = typed.CallMutatingBuiltin(node.span, result, row, place, arguments)
@@ -95,6 +99,20 @@ def check_builtin(body: Body, node: ast.Call, row: Builtin, receiver: typed.Expr
     acts = f"calls `{row.name}`" if row.waits or isinstance(row.owner, TaskType) else None
     error = body.world.sum(row.error) if isinstance(row.error, str) else row.error
     return Checked(call, row.name, error, before, None, row.effect, row.waits, acts)
+
+
+def _defaults(node: ast.Call, row: Builtin, given: Sequence[int]) -> list[tuple[int, typed.Expr]]:
+    """What stands for the parameters that the call leaves out."""
+    values: list[tuple[int, typed.Expr]] = []
+    for index, (name, type_) in enumerate(row.parameters):
+        default = row.default(name)
+        if default is None or index in given:
+            continue
+        if default.value is None:
+            values.append((index, typed.MapMake(node.span, type_, ())))
+        else:
+            values.append((index, typed.IntValue(node.span, type_, default.value)))
+    return values
 
 
 def _check_shown(body: Body, node: ast.Call, target: Target) -> list[tuple[int, typed.Expr]]:

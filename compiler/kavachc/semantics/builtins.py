@@ -37,6 +37,14 @@ SHOWN = TypeVariable("Shown")
 
 
 @dataclass(frozen=True, slots=True)
+class Default:
+    """What stands for a parameter that a call leaves out: as it is written, and its value, None for an empty map."""
+
+    text: str
+    value: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class Builtin:
     """A function (`owner` None), a method of a type (`owner` the receiver's type), or a method of a built-in
     capability, or of a name space (`owner` its name). `waits`: the caller may be suspended. `mutates`: the receiver is
@@ -46,12 +54,16 @@ class Builtin:
     name: str
     owner: Type | str | None
     parameters: tuple[tuple[str, Type], ...]
-    result: Type
+    result: Type | str  # Or the name of a record of the prelude.
     documentation: str  # With it, and the names and types, `library_page.py` makes docs/library.md.
     error: Type | str | None = None  # Or the name of a type of the prelude.
     effect: str | None = None
     waits: bool = False
     mutates: bool = False
+    defaults: tuple[tuple[str, Default], ...] = ()  # Of the parameters that have one, by their names.
+
+    def default(self, parameter: str) -> Default | None:
+        return dict(self.defaults).get(parameter)
 
 
 # What stands before the dot of functions that belong together and only compute.
@@ -186,6 +198,14 @@ _STRING_ROWS = (
         OptionalType(FLOAT),
         "The Float that it writes: digits, perhaps a sign, a point with digits, an exponent; or `nan`, `inf`, `-inf`.",
     ),
+)
+_URL_ENCODE = _method(
+    "string.url_encode",
+    STRING,
+    "",
+    (),
+    STRING,
+    "As it stands for itself in a path or a query: every byte of it but letters, digits and `-._~` as `%E4`.",
 )
 _NUMBER_ROWS = (
     _method("int.abs", INT, "", (), INT, "Without its sign. Of the least Int, a panic."),
@@ -331,6 +351,12 @@ _MAP_ROWS = (
     ),
 )
 
+_HEADERS = ("headers", MapType(STRING, STRING))
+_TIMEOUT = ("timeout", DURATION)
+_HTTP_DEFAULTS = (("headers", Default("[:]", None)), ("timeout", Default("30s", 30_000_000_000)))
+# The record of the prelude.
+HTTP_ANSWER = "HttpAnswer"
+
 BUILTINS: tuple[Builtin, ...] = (
     Builtin(
         "print",
@@ -342,6 +368,7 @@ BUILTINS: tuple[Builtin, ...] = (
         effect="Console",
     ),
     *_STRING_ROWS,
+    _URL_ENCODE,
     *_NUMBER_ROWS,
     *_ARRAY_ROWS,
     *_MAP_ROWS,
@@ -454,5 +481,29 @@ BUILTINS: tuple[Builtin, ...] = (
         BOOL,
         "Whether there is a file or a directory of this name.",
         effect="Files",
+    ),
+    Builtin(
+        "http.get",
+        "get",
+        "Http",
+        (("url", STRING), _HEADERS, _TIMEOUT),
+        HTTP_ANSWER,
+        "What the server answers, whatever its status.",
+        error="HttpError",
+        effect="Http",
+        waits=True,
+        defaults=_HTTP_DEFAULTS,
+    ),
+    Builtin(
+        "http.post",
+        "post",
+        "Http",
+        (("url", STRING), ("body", STRING), _HEADERS, _TIMEOUT),
+        HTTP_ANSWER,
+        "What the server answers to the body, whatever its status.",
+        error="HttpError",
+        effect="Http",
+        waits=True,
+        defaults=_HTTP_DEFAULTS,
     ),
 )

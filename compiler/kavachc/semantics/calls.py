@@ -34,6 +34,7 @@ from kavachc.semantics.names import (
 )
 from kavachc.semantics.statements import place_of
 from kavachc.semantics.types import (
+    INT,
     UNKNOWN,
     UNKNOWN_USES,
     AgentType,
@@ -323,7 +324,7 @@ def _guarded(body: Body, node: ast.Call, parameter: str, value: typed.Expr) -> t
     held = body.fresh(parameter, value, value.type)
     read = typed.LocalGet(value.span, value.type, held.local)
     fields = [typed.FieldGet(node.span, item.type, read, index) for index, item in enumerate(value.type.fields)]
-    look = typed.ExpressionStatement(node.span, typed.CallBuiltin(node.span, guard.result, guard, tuple(fields)))
+    look = typed.ExpressionStatement(node.span, typed.CallBuiltin(node.span, INT, guard, tuple(fields)))
     return typed.Block(value.span, value.type, (held, look), read)
 
 

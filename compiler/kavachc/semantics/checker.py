@@ -193,6 +193,8 @@ def _program(world: World, main: typed.Function, asks: list[tuple[Type, Span]]) 
         task_error=world.sum("TaskError"),
         file_error=world.sum("FileError"),
         json_error=world.sum("JsonError"),
+        http_error=world.sum("HttpError"),
+        http_answer=world.record("HttpAnswer"),
         asks=asks,
         rules=[entry.rule for entry in world.rules],
     )

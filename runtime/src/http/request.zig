@@ -19,7 +19,7 @@ pub const Result = struct { status: i32 = 0, problem: Problem = .no_problem };
 /// Carries out the request; blocks until its end. `aborted` is an eventfd.
 pub fn perform(exchange: *abi.Exchange, aborted: i32) Result {
     const text = exchange.url.slice();
-    const url = Url.parse(text) catch return .{ .problem = .unknown_host };
+    const url = Url.parseWithQuery(text) catch return .{ .problem = .unknown_host };
     const start_ns = sockets.now();
     const end_ns = start_ns +| exchange.limit_ns;
     const connected_ns = start_ns +| exchange.connect_limit_ns;
@@ -76,12 +76,15 @@ fn write(connection: *Connection, exchange: *abi.Exchange, url: Url) Io.Writer.E
     }
     try out.writeAll(" HTTP/1.1\r\nhost: ");
     try out.writeAll(url.authority);
-    try out.writeAll("\r\naccept: application/json\r\naccept-encoding: gzip\r\nuser-agent: kavach\r\n");
+    try out.writeAll("\r\naccept-encoding: gzip\r\n");
     if (connection.is_proxied_plain) try connections.writeLogin(out, connection.proxy_login);
     for (exchange.headerSlice()) |header| {
         for ([_][]const u8{ header.name.slice(), ": ", header.value.slice(), "\r\n" }) |part| try out.writeAll(part);
     }
-    try out.print("content-length: {d}\r\n\r\n", .{exchange.body.length});
+    if (exchange.body.length > 0 or !std.mem.eql(u8, exchange.method.slice(), "GET")) {
+        try out.print("content-length: {d}\r\n", .{exchange.body.length});
+    }
+    try out.writeAll("\r\n");
     try out.writeAll(exchange.body.slice());
     try connection.flush();
 }

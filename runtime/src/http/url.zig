@@ -14,12 +14,24 @@ pub const Url = struct {
     /// As it stands in the URL: with brackets, and the port if there is one.
     authority: []const u8,
     port: u16,
-    /// What follows the authority, empty or from the `/` on.
+    /// What follows the authority, with the query.
     path: []const u8,
 
     pub fn parse(text: []const u8) Fault!Url {
         const has_at = std.mem.findScalar(u8, text, '@') != null;
         return parseParts(text) catch |fault| if (has_at and fault == error.Form) error.Login else fault;
+    }
+
+    /// As `parse`, perhaps with `?` and a query.
+    pub fn parseWithQuery(text: []const u8) Fault!Url {
+        const mark = std.mem.findScalar(u8, text, '?') orelse return parse(text);
+        if (text.len > length_max) return if (std.mem.findScalar(u8, text, '@') != null) error.Login else error.Form;
+        var url = try parse(text[0..mark]);
+        const query = text[mark + 1 ..];
+        for (query) |byte| if (byte <= ' ' or byte >= 0x7f) return error.Form;
+        if (std.mem.findAny(u8, query, never[1..]) != null or !hasWholeEscapes(query)) return error.Form;
+        url.path = text[mark - url.path.len ..];
+        return url;
     }
 
     /// Without the dot that may stand at a name's end: what a certificate is for.
@@ -65,9 +77,7 @@ fn parseParts(text: []const u8) Fault!Url {
         .path = after_scheme[end..],
     };
     try splitAuthority(&url);
-    for (url.path, 0..) |byte, index| {
-        if (byte == '%' and !isEscape(url.path[index..])) return error.Form;
-    }
+    if (!hasWholeEscapes(url.path)) return error.Form;
     var segments = std.mem.splitScalar(u8, url.path, '/');
     while (segments.next()) |segment| {
         if (std.mem.eql(u8, segment, ".") or std.mem.eql(u8, segment, "..")) return error.Dots;
@@ -136,6 +146,11 @@ fn isIp6(text: []const u8) bool {
     return true;
 }
 
+fn hasWholeEscapes(text: []const u8) bool {
+    for (text, 0..) |byte, index| if (byte == '%' and !isEscape(text[index..])) return false;
+    return true;
+}
+
 fn isEscape(text: []const u8) bool {
     return text.len >= 3 and std.ascii.isHex(text[1]) and std.ascii.isHex(text[2]);
 }
@@ -170,6 +185,13 @@ test "the parts of a URL" {
     try testing.expectEqualStrings("127.0.0.1:8080", plain.authority);
     try testing.expectEqual(@as(u16, 8080), plain.port);
     try testing.expectEqualStrings("", plain.path);
+
+    const query = try Url.parseWithQuery("http://a.b?c=/d?%20");
+    try testing.expectEqualStrings("a.b", query.authority);
+    try testing.expectEqualStrings("?c=/d?%20", query.path);
+    for ([_][]const u8{ "http://a/?b c", "http://a/?%2", "http://a?#" }) |text| {
+        try testing.expectError(error.Form, Url.parseWithQuery(text));
+    }
 
     const six = try Url.parse("http://[::1]:99/");
     try testing.expectEqualStrings("::1", six.host);

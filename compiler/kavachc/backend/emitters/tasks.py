@@ -5,6 +5,7 @@ from __future__ import annotations
 from kavachc.backend.emitters.aggregates import result_type
 from kavachc.backend.layout import OUTCOME_ERROR_OFFSET, OUTCOME_VALUE_OFFSET
 from kavachc.backend.llvm_function import Emitter, FunctionEmitter
+from kavachc.ir.library import LIBRARY
 from kavachc.ir.module import Instruction
 from kavachc.ir.types import ANSWER, ERROR, INT, NOTHING, Array, IrType, Map, Named, Optional, Scalar, Tuple
 
@@ -81,22 +82,28 @@ def _ask(out: FunctionEmitter, instruction: Instruction) -> str:
     out.emission.asks = True
     scratch = out.scratch(out.layouts.size(ANSWER))
     is_ready = out.call("kv_ask", agent, descriptors.type(wanted), schema, prompt, scratch, "%frame")
-    return _outcome_with_answer(out, instruction, is_ready, scratch)
+    return _outcome_with(out, instruction, ANSWER, is_ready, scratch)
+
+
+def _builtin_wait(out: FunctionEmitter, instruction: Instruction) -> str:
+    entry = LIBRARY[str(instruction.attributes[0])]
+    scratch = out.scratch(out.layouts.size(entry.result))
+    operands = [out.operand(value) for value in instruction.operands]
+    is_ready = out.call(entry.symbol, *operands, scratch, "%frame")
+    return _outcome_with(out, instruction, entry.result, is_ready, scratch)
 
 
 def _limit_commit(out: FunctionEmitter, instruction: Instruction) -> str:
     scratch = out.scratch(out.layouts.size(ANSWER))
     is_ready = out.call("kv_limit_commit", scratch, "%frame")
-    return _outcome_with_answer(out, instruction, is_ready, scratch)
+    return _outcome_with(out, instruction, ANSWER, is_ready, scratch)
 
 
-def _outcome_with_answer(out: FunctionEmitter, instruction: Instruction, is_ready: str, scratch: str) -> str:
+def _outcome_with(out: FunctionEmitter, instruction: Instruction, type: IrType, is_ready: str, scratch: str) -> str:
+    """With the value of `type` that the runtime has put into the scratch memory."""
     outcome = _as_outcome(out, instruction, _status_after_wait(out, is_ready))
-    answer = out.load(ANSWER, scratch)
-    answer_type = out.layouts.memory_type(ANSWER)
-    return out.assign(
-        f"insertvalue {out.layouts.memory_type(result_type(instruction))} {outcome}, {answer_type} {answer}, 1"
-    )
+    value = f"{out.layouts.memory_type(type)} {out.load(type, scratch)}"
+    return out.assign(f"insertvalue {out.layouts.memory_type(result_type(instruction))} {outcome}, {value}, 1")
 
 
 EMITTERS: dict[str, Emitter] = {
@@ -110,5 +117,6 @@ EMITTERS: dict[str, Emitter] = {
     "task.cancel": _task_cancel,
     "sleep": _sleep,
     "ask": _ask,
+    "builtin.wait": _builtin_wait,
     "limit.commit": _limit_commit,
 }

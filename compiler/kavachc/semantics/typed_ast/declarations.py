@@ -185,6 +185,8 @@ class Program:
     task_error: SumType
     file_error: SumType
     json_error: SumType
+    http_error: SumType
+    http_answer: RecordType
     asks: list[tuple[Type, Span]]
     rules: list[FieldRule]
     samples: dict[Type, Sample] = field(default_factory=dict)
