@@ -25,7 +25,8 @@ from kavachc.ir.runtime_calls import LIBRARY_CALLS
 from kavachc.ir.types import INT, STRING, Address, Array, IrType, Map, Optional, Tuple
 from kavachc.library_page import library_page, written_in_kavach
 from kavachc.lower.types import lower_type
-from kavachc.semantics.builtins import BUILTINS, GUARDS, Builtin
+from kavachc.semantics.builtin_row import Builtin
+from kavachc.semantics.builtins import BUILTINS, GUARDS
 from kavachc.semantics.types import ArrayType, MapType, OptionalType, Type, TypeVariable
 
 ROWS = {row.key: row for row in (*BUILTINS, *GUARDS.values())}

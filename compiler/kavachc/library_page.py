@@ -7,7 +7,8 @@ import sys
 from collections.abc import Iterator
 
 from kavachc.diagnostics.diagnostic import DiagnosticBag
-from kavachc.semantics.builtins import BUILTINS, NAMESPACES, Builtin
+from kavachc.semantics.builtin_row import Builtin
+from kavachc.semantics.builtins import BUILTINS, NAMESPACES
 from kavachc.semantics.checker import load_prelude
 from kavachc.semantics.declarations import declare
 from kavachc.semantics.library import library_rows

@@ -5,6 +5,7 @@ const abi = @import("abi.zig");
 const allocator = @import("allocator.zig").runtime;
 const exchanges = @import("exchange.zig");
 const host = @import("host.zig");
+const http_words = @import("http_words.zig");
 const memory = @import("memory.zig");
 const provider = @import("provider.zig");
 const transport = @import("transport.zig");
@@ -82,9 +83,9 @@ fn compose(sending: *Sending) std.mem.Allocator.Error!abi.Exchange {
         .headers = headers.ptr,
         .header_count = @intCast(headers.len),
         .body = .init(body.items),
-        .connect_limit_ns = provider.connect_limit_ns,
-        .limit_ns = sending.call.model.timeout_ns +| provider.limit_margin_ns,
-        .body_bytes_max = provider.body_bytes_max,
+        .connect_limit_ns = http_words.connect_limit_ns,
+        .limit_ns = sending.call.model.timeout_ns +| http_words.limit_margin_ns,
+        .body_bytes_max = http_words.body_bytes_max,
     };
 }
 

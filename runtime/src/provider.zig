@@ -3,6 +3,7 @@
 
 const std = @import("std");
 const abi = @import("abi.zig");
+const http_words = @import("http_words.zig");
 const json = @import("json.zig");
 const transport = @import("transport.zig");
 const Parts = @import("provider_parts.zig").Parts;
@@ -11,13 +12,6 @@ const Url = urls.Url;
 const assert = std.debug.assert;
 const Allocator = std.mem.Allocator;
 const List = std.ArrayList(u8);
-
-pub const body_bytes_max = 16 << 20;
-pub const connect_limit_ns = 10 * std.time.ns_per_s;
-/// The ask's own timer comes first, and says what is to be said; this is for a request that nobody waits for any more.
-pub const limit_margin_ns = 5 * std.time.ns_per_s;
-
-pub const user_agent: abi.Header = .{ .name = .init("user-agent"), .value = .init("kavach") };
 
 /// Characters of an answer that is no JSON which are shown.
 const shown_characters_max = 80;
@@ -104,13 +98,13 @@ pub fn headers(arena: Allocator, call: Call) Allocator.Error![]const abi.Header 
             .{ .name = .init("anthropic-version"), .value = .init("2023-06-01") },
             content_type,
             accept,
-            user_agent,
+            http_words.user_agent,
         }),
         .openai => arena.dupe(abi.Header, &.{
             .{ .name = .init("authorization"), .value = .init(try std.fmt.allocPrint(arena, "Bearer {s}", .{call.key})) },
             content_type,
             accept,
-            user_agent,
+            http_words.user_agent,
         }),
     };
 }
@@ -191,7 +185,7 @@ fn readProblem(arena: Allocator, call: Call, received: Received) Allocator.Error
     if (received.problem == .dropped or received.problem == .aborted) return .{ .dropped = usage };
     return .{ .failure = .{
         .status = received.status,
-        .message = try problemText(arena, url(call), received.problem),
+        .message = try http_words.problemText(arena, url(call), received.problem),
         .is_explained = true,
         .again = if (received.problem == .timed_out) .always else .never,
         .usage = usage,
@@ -209,27 +203,6 @@ fn redirectText(arena: Allocator, call: Call, location: []const u8) Allocator.Er
 fn withoutKey(arena: Allocator, key: []const u8, sent: []const u8) Allocator.Error![]const u8 {
     if (key.len < secret_bytes_min or std.mem.find(u8, sent, key) == null) return sent;
     return std.mem.replaceOwned(u8, arena, sent, key, "[key]");
-}
-
-/// In our words, not those of a library.
-pub fn problemText(arena: Allocator, asked: Url, problem: abi.ExchangeProblem) Allocator.Error![]const u8 {
-    const host = asked.shownHost();
-    return switch (problem) {
-        .no_problem, .dropped, .aborted => unreachable,
-        .unknown_host => std.fmt.allocPrint(arena, "cannot find the host {s}", .{host}),
-        .refused => std.fmt.allocPrint(arena, "{s}:{d} refused the connection", .{ host, asked.port }),
-        .unreachable_host => std.fmt.allocPrint(arena, "cannot reach {s}:{d}", .{ host, asked.port }),
-        .untrusted => std.fmt.allocPrint(arena, "the certificate of {s} is not trusted (set SSL_CERT_FILE to the CA that signed it)", .{host}),
-        .no_authorities => std.fmt.allocPrint(arena, "the certificate of {s} is not trusted, and SSL_CERT_FILE names no file with certificates", .{host}),
-        .wrong_name => std.fmt.allocPrint(arena, "the certificate is not for {s}", .{host}),
-        .tls => std.fmt.allocPrint(arena, "TLS with {s} failed", .{host}),
-        .timed_out => std.fmt.allocPrint(arena, "no connection to {s}:{d} within 10s", .{ host, asked.port }),
-        .late => "no answer in time",
-        .too_large => "the answer is larger than 16 MB",
-        .no_files => "this process is out of file descriptors: raise ulimit -n",
-        .no_threads => "the system gives this process no more threads: raise ulimit -u",
-        .malformed => std.fmt.allocPrint(arena, "the answer of {s}:{d} is not HTTP", .{ host, asked.port }),
-    };
 }
 
 /// `body` is that which came, without the key.

@@ -4,8 +4,8 @@
 const std = @import("std");
 const abi = @import("abi.zig");
 const exchanges = @import("exchange.zig");
+const http_words = @import("http_words.zig");
 const maps = @import("map.zig");
-const provider = @import("provider.zig");
 const show = @import("show.zig");
 const string = @import("string.zig");
 const textual = @import("text.zig");
@@ -138,7 +138,7 @@ fn isValue(text: []const u8) bool {
 pub fn compose(arena: Allocator, request: Request) Allocator.Error!abi.Exchange {
     var headers: std.ArrayList(abi.Header) = .empty;
     try headers.append(arena, .{ .name = .init("accept"), .value = .init("*/*") });
-    try headers.append(arena, provider.user_agent);
+    try headers.append(arena, http_words.user_agent);
     if (request.body != null) try headers.append(arena, .{ .name = .init("content-type"), .value = .init("text/plain; charset=utf-8") });
     var given: Headers = .init(request.headers);
     while (given.next()) |header| {
@@ -158,9 +158,9 @@ pub fn compose(arena: Allocator, request: Request) Allocator.Error!abi.Exchange 
         .headers = headers.items.ptr,
         .header_count = @intCast(headers.items.len),
         .body = .init(try arena.dupe(u8, request.body orelse "")),
-        .connect_limit_ns = provider.connect_limit_ns,
-        .limit_ns = @max(0, request.timeout_ns) +| provider.limit_margin_ns,
-        .body_bytes_max = provider.body_bytes_max,
+        .connect_limit_ns = http_words.connect_limit_ns,
+        .limit_ns = @max(0, request.timeout_ns) +| http_words.limit_margin_ns,
+        .body_bytes_max = http_words.body_bytes_max,
     };
 }
 
@@ -180,7 +180,7 @@ pub fn resultOf(arena: Allocator, url: Url, exchange: *const exchanges.Exchange)
         .dropped, .aborted => return .init(.no_answer, 0, "connection dropped"),
         else => |problem| {
             const ending: Ending = if (isBeforeConnected(problem)) .not_reached else .no_answer;
-            return .init(ending, 0, try provider.problemText(arena, url, problem));
+            return .init(ending, 0, try http_words.problemText(arena, url, problem));
         },
     }
     const body = exchange.body.items;

@@ -78,7 +78,9 @@ def parse_with_query(text: str) -> Url | Fault:
     url = parse_url(base)
     if isinstance(url, str) or not mark:
         return url
-    if not all("!" <= each <= "~" and (each == "?" or each not in NEVER) for each in query) or LONE_PERCENT.search(query):
+    if not all("!" <= each <= "~" and (each == "?" or each not in NEVER) for each in query) or LONE_PERCENT.search(
+        query
+    ):
         return "form"
     return replace(url, path=f"{url.path}?{query}")
 

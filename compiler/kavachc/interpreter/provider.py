@@ -20,7 +20,7 @@ from kavachc.semantics.typed_ast import ModelSettings
 
 BODY_BYTES_MAX = 16 << 20
 CONNECT_LIMIT_NS = 10_000_000_000
-# The ask's own timer comes first, and says what is to be said; this is for a request that nobody waits for any more.
+# The caller's own timer comes first, and says what is to be said; this is for a request that nobody waits for any more.
 LIMIT_MARGIN_NS = 5_000_000_000
 USER_AGENT = ("user-agent", "kavach")
 # Of an answer that is no JSON.

@@ -8,7 +8,8 @@ from kavachc.diagnostics import codes
 from kavachc.semantics import typed_ast as typed
 from kavachc.semantics.arguments import Slot, Target, check_arguments, in_order
 from kavachc.semantics.body import Body
-from kavachc.semantics.builtins import BUILTINS, SHOWN, Builtin
+from kavachc.semantics.builtin_row import Builtin
+from kavachc.semantics.builtins import BUILTINS, SHOWN
 from kavachc.semantics.checked_call import Checked, no_call, wrong_call
 from kavachc.semantics.conversions import bound_help, why_not_askable, why_not_shown
 from kavachc.semantics.inference import check_bounds

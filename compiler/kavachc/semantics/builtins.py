@@ -7,8 +7,7 @@ row in `ir/library.py` and one export of the runtime (`library_*.zig`); the othe
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from kavachc.semantics.builtin_row import Builtin, Default, method
 from kavachc.semantics.types import (
     BOOL,
     DURATION,
@@ -23,7 +22,6 @@ from kavachc.semantics.types import (
     OptionalType,
     TaskType,
     TupleType,
-    Type,
     TypeVariable,
 )
 
@@ -36,55 +34,9 @@ ORDERED = TypeVariable("T", ("Ord",))
 SHOWN = TypeVariable("Shown")
 
 
-@dataclass(frozen=True, slots=True)
-class Default:
-    """What stands for a parameter that a call leaves out: as it is written, and its value, None for an empty map."""
-
-    text: str
-    value: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class Builtin:
-    """A function (`owner` None), a method of a type (`owner` the receiver's type), or a method of a built-in
-    capability, or of a name space (`owner` its name). `waits`: the caller may be suspended. `mutates`: the receiver is
-    a place."""
-
-    key: str
-    name: str
-    owner: Type | str | None
-    parameters: tuple[tuple[str, Type], ...]
-    result: Type | str  # Or the name of a record of the prelude.
-    documentation: str  # With it, and the names and types, `library_page.py` makes docs/library.md.
-    error: Type | str | None = None  # Or the name of a type of the prelude.
-    effect: str | None = None
-    waits: bool = False
-    mutates: bool = False
-    defaults: tuple[tuple[str, Default], ...] = ()  # Of the parameters that have one, by their names.
-
-    def default(self, parameter: str) -> Default | None:
-        return dict(self.defaults).get(parameter)
-
-
 # What stands before the dot of functions that belong together and only compute.
 NAMESPACES = ("json",)
 BUILTIN_CAPABILITIES = ("Ai", "Console", "Time", "Random", "Env", "Files", "Http")
-
-
-def _method(
-    key: str,
-    owner: Type,
-    parameters: str,
-    types: tuple[Type, ...],
-    result: Type,
-    documentation: str,
-    *,
-    mutates: bool = False,
-) -> Builtin:
-    """A method that only computes, named by the last word of its key; the names of its parameters are one text."""
-    name = "sum" if key.startswith("array.sum_") else key.partition(".")[2]
-    names = parameters.split()
-    return Builtin(key, name, owner, tuple(zip(names, types, strict=True)), result, documentation, mutates=mutates)
 
 
 _STRINGS = ArrayType(STRING)
@@ -93,11 +45,11 @@ _COMPARED = ArrayType(COMPARED)
 _MAP = MapType(K, V)
 
 _STRING_ROWS = (
-    _method("string.len", STRING, "", (), INT, "The number of characters (Unicode code points)."),
-    _method("string.byte_len", STRING, "", (), INT, "The number of bytes in UTF-8."),
-    _method("string.is_empty", STRING, "", (), BOOL, "Whether it has no characters."),
-    _method("string.chars", STRING, "", (), _STRINGS, "Its characters, each as a String."),
-    _method(
+    method("string.len", STRING, "", (), INT, "The number of characters (Unicode code points)."),
+    method("string.byte_len", STRING, "", (), INT, "The number of bytes in UTF-8."),
+    method("string.is_empty", STRING, "", (), BOOL, "Whether it has no characters."),
+    method("string.chars", STRING, "", (), _STRINGS, "Its characters, each as a String."),
+    method(
         "string.lines",
         STRING,
         "",
@@ -105,7 +57,7 @@ _STRING_ROWS = (
         _STRINGS,
         "Its lines, without their ends `\\n` or `\\r\\n`; a line break at the end begins no further line.",
     ),
-    _method(
+    method(
         "string.split",
         STRING,
         "separator",
@@ -113,8 +65,8 @@ _STRING_ROWS = (
         _STRINGS,
         "The parts between the separators, empty ones too. An empty separator is a panic.",
     ),
-    _method("string.trim", STRING, "", (), STRING, "Without the white space at both ends."),
-    _method(
+    method("string.trim", STRING, "", (), STRING, "Without the white space at both ends."),
+    method(
         "string.contains",
         STRING,
         "part",
@@ -122,10 +74,10 @@ _STRING_ROWS = (
         BOOL,
         "Whether `part` stands anywhere in it. The empty text stands everywhere.",
     ),
-    _method("string.starts_with", STRING, "start", (STRING,), BOOL, "Whether it begins with `start`."),
-    _method("string.ends_with", STRING, "end", (STRING,), BOOL, "Whether it ends with `end`."),
-    _method("string.index_of", STRING, "part", (STRING,), OptionalType(INT), "At which character `part` first begins."),
-    _method(
+    method("string.starts_with", STRING, "start", (STRING,), BOOL, "Whether it begins with `start`."),
+    method("string.ends_with", STRING, "end", (STRING,), BOOL, "Whether it ends with `end`."),
+    method("string.index_of", STRING, "part", (STRING,), OptionalType(INT), "At which character `part` first begins."),
+    method(
         "string.replace",
         STRING,
         "old new",
@@ -133,7 +85,7 @@ _STRING_ROWS = (
         STRING,
         "With `new` for every `old`, from left to right. An empty `old` is a panic.",
     ),
-    _method(
+    method(
         "string.to_upper",
         STRING,
         "",
@@ -141,7 +93,7 @@ _STRING_ROWS = (
         STRING,
         "In upper case, character by character; one whose upper case is several characters stays.",
     ),
-    _method(
+    method(
         "string.to_lower",
         STRING,
         "",
@@ -149,7 +101,7 @@ _STRING_ROWS = (
         STRING,
         "In lower case, character by character; one whose lower case is several characters stays.",
     ),
-    _method(
+    method(
         "string.slice",
         STRING,
         "from to",
@@ -157,7 +109,7 @@ _STRING_ROWS = (
         STRING,
         "The characters `from` up to, but without, `to`. Out of range is a panic.",
     ),
-    _method(
+    method(
         "string.repeat",
         STRING,
         "count",
@@ -165,8 +117,8 @@ _STRING_ROWS = (
         STRING,
         "The text `count` times, one after the other. A negative count is a panic.",
     ),
-    _method("string.reverse", STRING, "", (), STRING, "Its characters from the last to the first."),
-    _method(
+    method("string.reverse", STRING, "", (), STRING, "Its characters from the last to the first."),
+    method(
         "string.pad_left",
         STRING,
         "width fill",
@@ -174,7 +126,7 @@ _STRING_ROWS = (
         STRING,
         "With `fill` before it until it is `width` characters long. A `fill` other than one character is a panic.",
     ),
-    _method(
+    method(
         "string.pad_right",
         STRING,
         "width fill",
@@ -182,7 +134,7 @@ _STRING_ROWS = (
         STRING,
         "With `fill` after it until it is `width` characters long. A `fill` other than one character is a panic.",
     ),
-    _method(
+    method(
         "string.to_int",
         STRING,
         "",
@@ -190,7 +142,7 @@ _STRING_ROWS = (
         OptionalType(INT),
         "The Int that it writes: digits, perhaps after a sign, and nothing else.",
     ),
-    _method(
+    method(
         "string.to_float",
         STRING,
         "",
@@ -199,7 +151,7 @@ _STRING_ROWS = (
         "The Float that it writes: digits, perhaps a sign, a point with digits, an exponent; or `nan`, `inf`, `-inf`.",
     ),
 )
-_URL_ENCODE = _method(
+_URL_ENCODE = method(
     "string.url_encode",
     STRING,
     "",
@@ -208,11 +160,11 @@ _URL_ENCODE = _method(
     "As it stands for itself in a path or a query: every byte of it but letters, digits and `-._~` as `%E4`.",
 )
 _NUMBER_ROWS = (
-    _method("int.abs", INT, "", (), INT, "Without its sign. Of the least Int, a panic."),
-    _method("int.min", INT, "other", (INT,), INT, "The smaller of the two."),
-    _method("int.max", INT, "other", (INT,), INT, "The larger of the two."),
-    _method("int.clamp", INT, "low high", (INT, INT), INT, "The nearest of `low`..=`high`. An empty range is a panic."),
-    _method(
+    method("int.abs", INT, "", (), INT, "Without its sign. Of the least Int, a panic."),
+    method("int.min", INT, "other", (INT,), INT, "The smaller of the two."),
+    method("int.max", INT, "other", (INT,), INT, "The larger of the two."),
+    method("int.clamp", INT, "low high", (INT, INT), INT, "The nearest of `low`..=`high`. An empty range is a panic."),
+    method(
         "int.pow",
         INT,
         "exponent",
@@ -220,45 +172,45 @@ _NUMBER_ROWS = (
         INT,
         "To the power of `exponent`. Overflow and a negative exponent are panics.",
     ),
-    _method("int.to_float", INT, "", (), FLOAT, "The nearest Float; of two equally near, the even one."),
-    _method("float.abs", FLOAT, "", (), FLOAT, "Without its sign."),
-    _method(
+    method("int.to_float", INT, "", (), FLOAT, "The nearest Float; of two equally near, the even one."),
+    method("float.abs", FLOAT, "", (), FLOAT, "Without its sign."),
+    method(
         "float.min", FLOAT, "other", (FLOAT,), FLOAT, "The smaller of the two: `nan` if one is, and -0.0 before 0.0."
     ),
-    _method(
+    method(
         "float.max", FLOAT, "other", (FLOAT,), FLOAT, "The larger of the two: `nan` if one is, and 0.0 before -0.0."
     ),
-    _method("float.floor", FLOAT, "", (), FLOAT, "The next whole number down."),
-    _method("float.ceil", FLOAT, "", (), FLOAT, "The next whole number up."),
-    _method(
+    method("float.floor", FLOAT, "", (), FLOAT, "The next whole number down."),
+    method("float.ceil", FLOAT, "", (), FLOAT, "The next whole number up."),
+    method(
         "float.round", FLOAT, "", (), FLOAT, "The nearest whole number; of two equally near, the one further from zero."
     ),
-    _method("float.trunc", FLOAT, "", (), FLOAT, "The next whole number toward zero."),
-    _method(
+    method("float.trunc", FLOAT, "", (), FLOAT, "The next whole number toward zero."),
+    method(
         "float.sqrt", FLOAT, "", (), FLOAT, "The square root, rounded to the nearest Float; `nan` of less than zero."
     ),
-    _method("instant.since_1970", INSTANT, "", (), DURATION, "The time since 1970-01-01T00:00:00Z, which is zero."),
-    _method("duration.after_1970", DURATION, "", (), INSTANT, "The Instant so long after 1970-01-01T00:00:00Z."),
-    _method("float.is_nan", FLOAT, "", (), BOOL, "Whether it is `nan`."),
-    _method("float.to_int", FLOAT, "", (), OptionalType(INT), "Its whole part, or `none` where that is no Int."),
+    method("instant.since_1970", INSTANT, "", (), DURATION, "The time since 1970-01-01T00:00:00Z, which is zero."),
+    method("duration.after_1970", DURATION, "", (), INSTANT, "The Instant so long after 1970-01-01T00:00:00Z."),
+    method("float.is_nan", FLOAT, "", (), BOOL, "Whether it is `nan`."),
+    method("float.to_int", FLOAT, "", (), OptionalType(INT), "Its whole part, or `none` where that is no Int."),
 )
-_GUARD_DATE = _method("guard.date", INT, "month day", (INT, INT), INT, "The year of a day that there is.")
+_GUARD_DATE = method("guard.date", INT, "month day", (INT, INT), INT, "The year of a day that there is.")
 # What stands around an argument of a library function that is written in Kavach, by the parameter's name: so that the
 # panic's place is the call's. What takes a Date's parts stands around a Date.
 GUARDS = {
     "date": _GUARD_DATE,
     "later": _GUARD_DATE,
-    "instant_date": _method("guard.instant", INT, "month day", (INT, INT), INT, "The year of a day of the Instants."),
-    "count": _method("guard.count", INT, "", (), INT, "The count, which is not negative."),
-    "size": _method("guard.size", INT, "", (), INT, "The size, which is at least 1."),
+    "instant_date": method("guard.instant", INT, "month day", (INT, INT), INT, "The year of a day of the Instants."),
+    "count": method("guard.count", INT, "", (), INT, "The count, which is not negative."),
+    "size": method("guard.size", INT, "", (), INT, "The size, which is at least 1."),
 }
 _ARRAY_ROWS = (
-    _method("array.len", _ARRAY, "", (), INT, "The number of elements."),
-    _method("array.is_empty", _ARRAY, "", (), BOOL, "Whether it has no elements."),
-    _method("array.first", _ARRAY, "", (), OptionalType(T), "The first element."),
-    _method("array.last", _ARRAY, "", (), OptionalType(T), "The last element."),
-    _method("array.contains", _COMPARED, "value", (COMPARED,), BOOL, "Whether some element is equal to `value`."),
-    _method(
+    method("array.len", _ARRAY, "", (), INT, "The number of elements."),
+    method("array.is_empty", _ARRAY, "", (), BOOL, "Whether it has no elements."),
+    method("array.first", _ARRAY, "", (), OptionalType(T), "The first element."),
+    method("array.last", _ARRAY, "", (), OptionalType(T), "The last element."),
+    method("array.contains", _COMPARED, "value", (COMPARED,), BOOL, "Whether some element is equal to `value`."),
+    method(
         "array.index_of",
         _COMPARED,
         "value",
@@ -266,8 +218,8 @@ _ARRAY_ROWS = (
         OptionalType(INT),
         "Where the first element equal to `value` stands.",
     ),
-    _method("array.reverse", _ARRAY, "", (), _ARRAY, "A copy, from the last element to the first."),
-    _method(
+    method("array.reverse", _ARRAY, "", (), _ARRAY, "A copy, from the last element to the first."),
+    method(
         "array.slice",
         _ARRAY,
         "from to",
@@ -275,8 +227,8 @@ _ARRAY_ROWS = (
         _ARRAY,
         "A copy of the elements `from` up to, but without, `to`. Out of range is a panic.",
     ),
-    _method("array.concat", _ARRAY, "other", (_ARRAY,), _ARRAY, "A copy, with the elements of `other` after its own."),
-    _method(
+    method("array.concat", _ARRAY, "other", (_ARRAY,), _ARRAY, "A copy, with the elements of `other` after its own."),
+    method(
         "array.sort",
         ArrayType(ORDERED),
         "",
@@ -284,7 +236,7 @@ _ARRAY_ROWS = (
         ArrayType(ORDERED),
         "A copy, from the least element to the greatest; equal ones keep their order, and `nan` comes last.",
     ),
-    _method(
+    method(
         "array.join",
         _STRINGS,
         "separator",
@@ -292,7 +244,7 @@ _ARRAY_ROWS = (
         STRING,
         "Its texts, one after the other, with the separator between two.",
     ),
-    _method(
+    method(
         "array.sum_int",
         ArrayType(INT),
         "",
@@ -300,10 +252,10 @@ _ARRAY_ROWS = (
         INT,
         "The sum of its elements, from left to right. Overflow is a panic.",
     ),
-    _method("array.sum_float", ArrayType(FLOAT), "", (), FLOAT, "The sum of its elements, from left to right."),
-    _method("array.push", _ARRAY, "value", (T,), NOTHING, "Adds an element at the end.", mutates=True),
-    _method("array.pop", _ARRAY, "", (), OptionalType(T), "Takes the last element away, and gives it.", mutates=True),
-    _method(
+    method("array.sum_float", ArrayType(FLOAT), "", (), FLOAT, "The sum of its elements, from left to right."),
+    method("array.push", _ARRAY, "value", (T,), NOTHING, "Adds an element at the end.", mutates=True),
+    method("array.pop", _ARRAY, "", (), OptionalType(T), "Takes the last element away, and gives it.", mutates=True),
+    method(
         "array.insert",
         _ARRAY,
         "index value",
@@ -312,7 +264,7 @@ _ARRAY_ROWS = (
         "Puts `value` before the element at `index`, or at the end. Out of range is a panic.",
         mutates=True,
     ),
-    _method(
+    method(
         "array.remove_at",
         _ARRAY,
         "index",
@@ -321,17 +273,17 @@ _ARRAY_ROWS = (
         "Takes the element at `index` away, and gives it. Out of range is a panic.",
         mutates=True,
     ),
-    _method("array.clear", _ARRAY, "", (), NOTHING, "Takes all elements away.", mutates=True),
+    method("array.clear", _ARRAY, "", (), NOTHING, "Takes all elements away.", mutates=True),
 )
 
 _MAP_ROWS = (
-    _method("map.len", _MAP, "", (), INT, "The number of keys."),
-    _method("map.get", _MAP, "key", (K,), OptionalType(V), "The key's value, if it is there."),
-    _method("map.contains", _MAP, "key", (K,), BOOL, "Whether the key is there."),
-    _method("map.keys", _MAP, "", (), ArrayType(K), "The keys, in the order in which they came."),
-    _method("map.values", _MAP, "", (), ArrayType(V), "The values, in the order of their keys."),
-    _method("map.entries", _MAP, "", (), ArrayType(TupleType((K, V))), "The keys with their values, in order."),
-    _method(
+    method("map.len", _MAP, "", (), INT, "The number of keys."),
+    method("map.get", _MAP, "key", (K,), OptionalType(V), "The key's value, if it is there."),
+    method("map.contains", _MAP, "key", (K,), BOOL, "Whether the key is there."),
+    method("map.keys", _MAP, "", (), ArrayType(K), "The keys, in the order in which they came."),
+    method("map.values", _MAP, "", (), ArrayType(V), "The values, in the order of their keys."),
+    method("map.entries", _MAP, "", (), ArrayType(TupleType((K, V))), "The keys with their values, in order."),
+    method(
         "map.set",
         _MAP,
         "key value",
@@ -340,7 +292,7 @@ _MAP_ROWS = (
         "Puts the value at the key: in the place of the one that is there, otherwise at the end.",
         mutates=True,
     ),
-    _method(
+    method(
         "map.remove",
         _MAP,
         "key",

@@ -6,7 +6,7 @@ from kavachc.diagnostics import codes
 from kavachc.semantics import typed_ast as typed
 from kavachc.semantics.arguments import Slot, Target, check_arguments
 from kavachc.semantics.body import Body
-from kavachc.semantics.builtins import Builtin
+from kavachc.semantics.builtin_row import Builtin
 from kavachc.semantics.checked_call import Checked, wrong_call
 from kavachc.semantics.conversions import find_inside, why_not_json
 from kavachc.semantics.inference import refuse_type_arguments

@@ -17,7 +17,7 @@ from functools import cache
 from typing import Any, TypeVar
 
 from kavachc.semantics import typed_ast as typed
-from kavachc.semantics.builtins import Builtin
+from kavachc.semantics.builtin_row import Builtin
 from kavachc.semantics.types import (
     NEVER,
     NOTHING,

@@ -15,7 +15,7 @@ from typing import Any
 from kavachc.diagnostics import codes
 from kavachc.diagnostics.diagnostic import Diagnostic, DiagnosticBag, Label
 from kavachc.semantics import typed_ast as typed
-from kavachc.semantics.builtins import Builtin
+from kavachc.semantics.builtin_row import Builtin
 from kavachc.semantics.conversions import same_type
 from kavachc.semantics.types import NEVER, CapabilityMethod, FieldRule, FunctionShape, Type
 from kavachc.source import SourceFile, Span

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from kavachc.semantics.builtins import Builtin
+from kavachc.semantics.builtin_row import Builtin
 from kavachc.semantics.types import (
     CapabilityMethod,
     CapabilityType,
