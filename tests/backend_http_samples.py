@@ -8,8 +8,9 @@ _FETCH = """
 function fetch(%url: string) -> nothing waits "main.kav" @2:1 {
 entry:
   %headers: [string: string] = map.make
+  %nobody: int = const.int -1
   %limit: duration = const.int 1000000000
-  %o: outcome<(int, int, [string: string], string)> = builtin.wait http.get %url, %headers, %limit
+  %o: outcome<(int, int, [string: string], string)> = builtin.wait http.get %nobody, %url, %headers, %limit
   release %headers
   %ended: int = outcome.status %o
   switch %ended [0: ok] cancelled

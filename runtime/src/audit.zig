@@ -1,4 +1,4 @@
-//! The audit log: one line for each step that an ask takes and each call of a capability (spec 8.6, docs/audit-log.md). A line is
+//! The audit log: one line for each step that an ask takes, each call of a capability and each request (spec 8.6, docs/audit-log.md). A line is
 //! written before what it tells of happens; where that fails, the program stops.
 
 const std = @import("std");
@@ -24,13 +24,14 @@ const Log = struct {
     previous: Hex = first,
     asks_begun: i64 = 0,
     calls_begun: i64 = 0,
+    requests_begun: i64 = 0,
     line: std.ArrayList(u8) = .empty,
 };
 var log: Log = .{};
 
 // ---- The file
 
-/// Of a program whose agents have capabilities, and no limits.
+/// Of a program that calls `Http`, or whose agents have capabilities, without limits.
 pub export fn kv_audit_part(moment: i32) callconv(.c) void {
     if (moment == abi.moment_end) return stop();
     if (host.program.?.model_part == null) start();
@@ -334,6 +335,34 @@ pub fn recordBroken(agent: *const abi.Agent, target: []const u8, rule: []const u
     line.string("rule", rule);
     line.end();
 }
+
+// ---- Requests of `Http`
+
+pub const Request = struct {
+    number: i64,
+
+    /// A new request, on behalf of an agent (null: outside agents): they are counted from 1.
+    pub fn init(agent: ?*const abi.Agent, method: []const u8, server: []const u8) Request {
+        log.requests_begun += 1;
+        const request: Request = .{ .number = log.requests_begun };
+        const line = startLine("request") orelse return request;
+        line.int("request", request.number);
+        line.string("agent", if (agent) |each| each.name.slice() else null);
+        line.string("method", method);
+        line.string("host", server);
+        line.end();
+        return request;
+    }
+
+    pub fn ended(request: Request, result: []const u8, status: i64, message: ?[]const u8) void {
+        const line = startLine("response") orelse return;
+        line.int("request", request.number);
+        line.string("result", result);
+        line.int("status", status);
+        line.string("message", message);
+        line.end();
+    }
+};
 
 const testing = std.testing;
 

@@ -4,6 +4,7 @@
 const std = @import("std");
 const abi = @import("abi.zig");
 const allocator = @import("allocator.zig").runtime;
+const audit = @import("audit.zig");
 const exchanges = @import("exchange.zig");
 const host = @import("host.zig");
 const memory = @import("memory.zig");
@@ -26,22 +27,23 @@ const Call = struct {
     is_late: bool = false,
     has_ended: bool = false,
     timeout_ns: i64,
+    audited: audit.Request = undefined,
     /// What is sent, and what is shown of a dry run.
     arena: std.heap.ArenaAllocator,
     shown: []const u8 = "",
     exchange: exchanges.Exchange = undefined,
 };
 
-export fn kv_lib_http_get(url: *const abi.String, headers: *abi.Map, timeout_ns: i64, out: *web.Result, self: abi.Coroutine) callconv(.c) bool {
-    return begin(.{ .url = url.slice(), .body = null, .headers = headers, .timeout_ns = timeout_ns }, out, self);
+export fn kv_lib_http_get(agent: i64, url: *const abi.String, headers: *abi.Map, timeout_ns: i64, out: *web.Result, self: abi.Coroutine) callconv(.c) bool {
+    return begin(agent, .{ .url = url.slice(), .body = null, .headers = headers, .timeout_ns = timeout_ns }, out, self);
 }
 
-export fn kv_lib_http_post(url: *const abi.String, body: *const abi.String, headers: *abi.Map, timeout_ns: i64, out: *web.Result, self: abi.Coroutine) callconv(.c) bool {
-    return begin(.{ .url = url.slice(), .body = body.slice(), .headers = headers, .timeout_ns = timeout_ns }, out, self);
+export fn kv_lib_http_post(agent: i64, url: *const abi.String, body: *const abi.String, headers: *abi.Map, timeout_ns: i64, out: *web.Result, self: abi.Coroutine) callconv(.c) bool {
+    return begin(agent, .{ .url = url.slice(), .body = body.slice(), .headers = headers, .timeout_ns = timeout_ns }, out, self);
 }
 
 /// True: it has ended.
-fn begin(request: web.Request, out: *web.Result, self: abi.Coroutine) bool {
+fn begin(agent: i64, request: web.Request, out: *web.Result, self: abi.Coroutine) bool {
     if (web.obstacle(request)) |reason| {
         var text = reason;
         defer textual.drop(&text);
@@ -59,6 +61,8 @@ fn begin(request: web.Request, out: *web.Result, self: abi.Coroutine) bool {
         .timeout_ns = @max(0, request.timeout_ns),
         .arena = .init(allocator),
     };
+    const server = web.serverOf(call.arena.allocator(), request) catch unreachable; // The allocator never fails.
+    call.audited = .init(if (agent < 0) null else &host.program.?.agentSlice()[@intCast(agent)], request.method(), server);
     const task = call.task.?;
     scheduler.suspendCurrent(task, self, callOff, call);
     task.turn_hook = turn;
@@ -115,13 +119,17 @@ fn turn(task: *scheduler.Task) bool {
         callOff(task);
         return true;
     }
-    call.out.* = if (call.is_dry_run) madeUp(call) else if (call.is_late) tooLate(call) else answered(call);
+    const result = if (call.is_dry_run) madeUp(call) else if (call.is_late) tooLate(call) else answered(call);
+    call.audited.ended(result.name(), result.status, result.reason());
+    call.out.* = result;
     leave(call, task);
     return true;
 }
 
 fn callOff(task: *scheduler.Task) void {
-    leave(@ptrCast(@alignCast(task.wait_context.?)), task);
+    const call: *Call = @ptrCast(@alignCast(task.wait_context.?));
+    call.audited.ended("Cancelled", 0, null);
+    leave(call, task);
 }
 
 /// Nobody waits any more.

@@ -27,6 +27,24 @@ pub const Result = extern struct {
     headers: *abi.Map,
     text: *abi.String,
 
+    /// What is said of it: the variant's name, and its reason.
+    pub fn name(result: Result) []const u8 {
+        return switch (result.ending) {
+            .answered => "Answered",
+            .bad_request => "BadRequest",
+            .not_reached => "NotReached",
+            .no_answer => "NoAnswer",
+            .not_text => "NotText",
+        };
+    }
+
+    pub fn reason(result: Result) ?[]const u8 {
+        return switch (result.ending) {
+            .answered, .not_text => null,
+            .bad_request, .not_reached, .no_answer => result.text.slice(),
+        };
+    }
+
     pub fn init(ending: Ending, status: i64, text: []const u8) Result {
         return .{ .ending = ending, .status = status, .headers = maps.kv_map_new(&headers_type, 0), .text = string.create(text) };
     }
@@ -38,6 +56,10 @@ pub const Request = struct {
     body: ?[]const u8,
     headers: *abi.Map,
     timeout_ns: i64,
+
+    pub fn method(request: Request) []const u8 {
+        return if (request.body == null) "GET" else "POST";
+    }
 
     pub fn show(request: Request, line: *abi.Text) void {
         textual.append(line, if (request.body == null) "Http.get(" else "Http.post(");
@@ -153,7 +175,7 @@ pub fn compose(arena: Allocator, request: Request) Allocator.Error!abi.Exchange 
         });
     }
     return .{
-        .method = .init(if (request.body == null) "GET" else "POST"),
+        .method = .init(request.method()),
         .url = .init(try sentUrl(arena, request.url)),
         .headers = headers.items.ptr,
         .header_count = @intCast(headers.items.len),
@@ -162,6 +184,13 @@ pub fn compose(arena: Allocator, request: Request) Allocator.Error!abi.Exchange 
         .limit_ns = @max(0, request.timeout_ns) +| http_words.limit_margin_ns,
         .body_bytes_max = http_words.body_bytes_max,
     };
+}
+
+/// `HOST:PORT` of a request that can be sent.
+pub fn serverOf(arena: Allocator, request: Request) Allocator.Error![]const u8 {
+    const url = Url.parseWithQuery(request.url) catch unreachable; // There is no obstacle.
+    const host = try std.ascii.allocLowerString(arena, url.shownHost());
+    return std.fmt.allocPrint(arena, "{s}:{d}", .{ host, url.port });
 }
 
 fn sentUrl(arena: Allocator, text: []const u8) Allocator.Error![]const u8 {

@@ -100,6 +100,12 @@ def _told(event: dict[str, Any]) -> str:
                 return "start" + "".join(f", {mode}" for name, mode in _MODES if event[name])
             case "call":
                 return f"call {event['call']}  {_who(event)}: {_plain(event['target'])}: {_decision(event)}"
+            case "request":
+                return f"request {event['request']}  {_who(event)}: {_plain(event['method'])} {_plain(event['host'])}"
+            case "response":
+                status = f" {event['status']}" if event["status"] else ""
+                message = "" if event["message"] is None else f": {_plain(event['message'])}"
+                return f"request {event['request']}  end: {_plain(event['result'])}{status}{message}"
             case "observed":
                 return f"observed  {_who(event)}: {_plain(event['target'])}: limit broken: {_plain(event['rule'])}"
             case "stop":

@@ -34,6 +34,7 @@ class Emission:
         self.runtime = RuntimeDeclarations()
         self.helpers = Helpers(self.layouts, self.constants, self.descriptors, self.runtime)
         self.asks = False
+        self.sends = False
         self.debug = DebugInfo(module.functions[module.entry].file) if debug and module.entry else None
         self.called_by_runtime = _called_by_runtime(module)
 
@@ -62,11 +63,11 @@ class Emission:
 
     def _program(self) -> None:
         """A program links the ledger when some agent has limits, without them the audit log when some agent has
-        capabilities, and the model client when it may ask."""
+        capabilities or it may call `Http`, and the model client when it may ask."""
         ledger = None
         if any(agent.limits for agent in self.module.agents):
             ledger = self.runtime.use("kv_ledger_part")
-        elif any(agent.capabilities for agent in self.module.agents):
+        elif self.sends or self.module.can_send or any(agent.capabilities for agent in self.module.agents):
             ledger = self.runtime.use("kv_audit_part")
         model = self.runtime.use("kv_model_part") if self.asks or self.module.can_ask else None
         entry = self.function_names[self.module.entry]

@@ -26,6 +26,7 @@ from kavachc.interpreter.values import (
     variant,
 )
 from kavachc.interpreter.web import WebRequest
+from kavachc.semantics.typed_ast import Agent
 from kavachc.semantics.types import Type
 
 if TYPE_CHECKING:
@@ -73,17 +74,17 @@ def _time_now(evaluator: Evaluator, _types: Types, _values: Values) -> int:
     return evaluator.host.now()
 
 
-def _time_sleep(evaluator: Evaluator, values: Values) -> Steps:
+def _time_sleep(evaluator: Evaluator, _agent: Agent | None, values: Values) -> Steps:
     yield from evaluator.host.sleep(values[0])
     return None
 
 
-def _task_wait(evaluator: Evaluator, values: Values) -> Steps:
+def _task_wait(evaluator: Evaluator, _agent: Agent | None, values: Values) -> Steps:
     """The task's value, or its error; a cancelled task fails with `TaskError.Cancelled` (spec 7.wait, 7.cancel)."""
     return _result(evaluator, (yield from evaluator.host.wait(values[0])))
 
 
-def _task_wait_for(evaluator: Evaluator, values: Values) -> Steps:
+def _task_wait_for(evaluator: Evaluator, _agent: Agent | None, values: Values) -> Steps:
     """As `_task_wait`, or fails with `TaskError.TimedOut` (spec 7.wait-for)."""
     outcome: Outcome | None = yield from evaluator.host.wait_for(*values)
     if outcome is None:
@@ -97,18 +98,20 @@ def _result(evaluator: Evaluator, outcome: Outcome) -> Value:
     raise Fails(outcome.value if outcome.status == "failed" else variant(evaluator.program.task_error, "Cancelled"))
 
 
-def _http_get(evaluator: Evaluator, values: Values) -> Steps:
+def _http_get(evaluator: Evaluator, agent: Agent | None, values: Values) -> Steps:
     url, headers, timeout_ns = values
-    return (yield from _http(evaluator, url, None, headers, timeout_ns))
+    return (yield from _http(evaluator, agent, url, None, headers, timeout_ns))
 
 
-def _http_post(evaluator: Evaluator, values: Values) -> Steps:
-    return (yield from _http(evaluator, *values))
+def _http_post(evaluator: Evaluator, agent: Agent | None, values: Values) -> Steps:
+    return (yield from _http(evaluator, agent, *values))
 
 
-def _http(evaluator: Evaluator, url: str, body: str | None, headers: MapValue, timeout_ns: int) -> Steps:
+def _http(
+    evaluator: Evaluator, agent: Agent | None, url: str, body: str | None, headers: MapValue, timeout_ns: int
+) -> Steps:
     given = tuple([(name, value) for name, value in headers.items.values()])
-    answer = yield from evaluator.host.http(WebRequest(url, body, given, timeout_ns))
+    answer = yield from evaluator.host.http(agent, WebRequest(url, body, given, timeout_ns))
     if answer.ending == "Answered":
         items = [part for header in answer.headers.items() for part in header]
         return RecordValue(evaluator.program.http_answer, (answer.status, map_of(items), answer.text))
@@ -147,8 +150,8 @@ AT_ONCE: dict[str, Callable[[Evaluator, Types, Values], Value]] = {
     "task.cancel": _task_cancel,
     "time.now": _time_now,
 }
-# Rows that may wait.
-WAITING: dict[str, Callable[[Evaluator, Values], Steps]] = {
+# Rows that may wait: (evaluator, the agent on whose behalf, the arguments).
+WAITING: dict[str, Callable[[Evaluator, Agent | None, Values], Steps]] = {
     "task.wait": _task_wait,
     "task.wait_for": _task_wait_for,
     "time.sleep": _time_sleep,

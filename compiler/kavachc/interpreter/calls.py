@@ -113,7 +113,7 @@ def _perform(evaluator: Evaluator, node: Call, values: list[Value], frame: Frame
             return (yield from _ask(evaluator, frame.agent, frame.type(node.type), values[0]))
         case typed.CallBuiltin():
             if node.builtin.waits:
-                return (yield from WAITING[node.builtin.key](evaluator, values))
+                return (yield from WAITING[node.builtin.key](evaluator, frame.agent, values))
             try:
                 return COMBINE[typed.CallBuiltin].combine(evaluator, node, frame, values)
             except KavachPanic as panic:

@@ -97,7 +97,8 @@ class Host(Protocol):
         """Asks the model of `agent` (None: the default model, and no limits) for a value of `wanted`, whose schema is
         `schema`, and of which a dry run answers `sample`."""
 
-    def http(self, request: WebRequest) -> Generator[None, None, WebAnswer]: ...
+    def http(self, agent: Agent | None, request: WebRequest) -> Generator[None, None, WebAnswer]:
+        """What becomes of the request that is sent on behalf of `agent` (None: outside agents)."""
 
     def run(self, main: TaskBody) -> int:
         """Runs `main` and every task that it starts, reports what went wrong, and gives the exit status. Raises

@@ -79,17 +79,17 @@ class ModelHost:
         clock: Clock = VirtualClock() if options.virtual_time else RealClock()
         self._scheduler = Scheduler(clock, output.flush)
         self._http = HttpSender(self._scheduler)
-        self._web = WebClient(self._scheduler, self._http, output, dry_run=options.dry_run)
         carrier = self._carrier(options, can_ask)
         self._ledger = Ledger(program, clock.monotonic_ns, output.error_line, self._record_broken)
         self._journal = self._open_journal(program, options, clock)
         self._audit: AuditLog | None = None
         if options.audit_log is not None and (
-            can_ask or any(agent.limits or agent.capabilities for agent in program.agents)
+            can_ask or program.can_send or any(agent.limits or agent.capabilities for agent in program.agents)
         ):
             # Last, when nothing else can keep the program from starting.
             self._audit = AuditLog(options.audit_log, options, clock.utc_ns, output.error_line)
         self._client = ModelClient(self._scheduler, self._ledger, output, carrier, self._journal, self._audit)
+        self._web = WebClient(self._scheduler, self._http, output, self._audit, dry_run=options.dry_run)
         self._limit: Limit | None = None
         self.holds: Holds = no_rules
 
@@ -189,8 +189,8 @@ class ModelHost:
     ) -> Generator[None, None, Answer]:
         return self._client.ask(agent, Wanted(wanted, schema, sample, self.holds), prompt)
 
-    def http(self, request: WebRequest) -> Generator[None, None, WebAnswer]:
-        return self._web.answer(request)
+    def http(self, agent: Agent | None, request: WebRequest) -> Generator[None, None, WebAnswer]:
+        return self._web.answer(agent, request)
 
     def run(self, main: TaskBody) -> int:
         """Spec 4.main and 7.unwaited."""

@@ -271,17 +271,18 @@ class NativeHost:
 
     # HTTP.
 
-    def http(self, request: WebRequest) -> Generator[None, None, WebAnswer]:
+    def http(self, agent: Agent | None, request: WebRequest) -> Generator[None, None, WebAnswer]:
         library, out = self._library, WebResult()
         url = self._string(request.url)
         headers = self._map(request.headers)
         body = None if request.body is None else self._string(request.body)
-        given = (url, headers, c_int64(request.timeout_ns), byref(out), c_void_p(self._running))
+        sender = c_int64(-1 if agent is None else agent.index)
+        given = (headers, c_int64(request.timeout_ns), byref(out), c_void_p(self._running))
         # The runtime has its own copies when it comes back.
         if body is None:
-            has_ended = library.kv_lib_http_get(*given)
+            has_ended = library.kv_lib_http_get(sender, url, *given)
         else:
-            has_ended = library.kv_lib_http_post(url, body, *given[1:])
+            has_ended = library.kv_lib_http_post(sender, url, body, *given)
             self._release_string(body)
         self._release_string(url)
         self._release_map(headers)
@@ -334,7 +335,7 @@ class NativeHost:
         library, guard = self._library, self._callbacks.guard
         agents = self._program.agents
         ledger = library.kv_ledger_part if any(agent.limits for agent in agents) else None
-        if ledger is None and any(agent.capabilities for agent in agents):
+        if ledger is None and (self._program.can_send or any(agent.capabilities for agent in agents)):
             ledger = library.kv_audit_part
         start: Callable[..., int] = lambda out, _parent: self._new_coroutine(main, out, None)  # noqa: E731
         table = abi.Program(

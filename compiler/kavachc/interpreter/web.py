@@ -57,6 +57,10 @@ class WebRequest:
     headers: tuple[tuple[str, str], ...]
     timeout_ns: int
 
+    @property
+    def method(self) -> str:
+        return "GET" if self.body is None else "POST"
+
     def shown(self) -> str:
         if self.body is None:
             return f"Http.get({quote(self.url)})"
@@ -105,13 +109,19 @@ def http_request(request: WebRequest) -> HttpRequest:
         ours.append(("content-type", "text/plain; charset=utf-8"))
     headers = [header for header in ours if header[0] not in given] + list(request.headers)
     return HttpRequest(
-        "GET" if request.body is None else "POST",
+        request.method,
         url.origin + ("" if url.path.startswith("/") else "/") + url.path,
         tuple(headers),
         (request.body or "").encode(),
         CONNECT_LIMIT_NS,
         max(0, request.timeout_ns) + LIMIT_MARGIN_NS,
     )
+
+
+def place_of(request: WebRequest) -> str:
+    """The server that a request which can be sent goes to."""
+    url = _parsed(request)
+    return f"{url.host.lower()}:{url.port}"
 
 
 def _parsed(request: WebRequest) -> Url:

@@ -194,8 +194,9 @@ _ROWS = (
     _row("files.write", STRING, STRING, Tuple((INT, STRING))),
     _row("files.append", STRING, STRING, Tuple((INT, STRING))),
     _row("files.exists", STRING, BOOL),
-    _row("http.get", STRING, _HEADERS, DURATION, _WEB_ANSWER, waits=True),
-    _row("http.post", STRING, STRING, _HEADERS, DURATION, _WEB_ANSWER, waits=True),
+    # First: the number of the agent that sends.
+    _row("http.get", INT, STRING, _HEADERS, DURATION, _WEB_ANSWER, waits=True),
+    _row("http.post", INT, STRING, STRING, _HEADERS, DURATION, _WEB_ANSWER, waits=True),
 )
 LIBRARY: dict[str, LibraryEntry] = {row.key: row for row in _ROWS}
 

@@ -235,7 +235,7 @@ class Agent:
 class Module:
     """A whole program. `entry` names the function (`() -> nothing ! error waits`) that runs `main`. `counted_names`
     is what `facts.is_counted` has found out. `waiting_shapes` are those of function values whose calls may wait.
-    `can_ask`: the program may ask a model, whatever is left of its asks after the passes."""
+    `can_ask`: the program may ask a model, whatever is left of its asks after the passes; `can_send`: or call `Http`."""
 
     records: dict[str, Record] = field(default_factory=dict)
     sums: dict[str, Sum] = field(default_factory=dict)
@@ -245,6 +245,7 @@ class Module:
     functions: dict[str, Function] = field(default_factory=dict)
     entry: str = ""
     can_ask: bool = False
+    can_send: bool = False
     waiting_shapes: set[tuple[int, bool]] = field(default_factory=set)
     counted_names: dict[str, bool] = field(default_factory=dict, repr=False, compare=False)
 

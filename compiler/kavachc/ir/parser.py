@@ -51,6 +51,8 @@ def _declaration(cursor: Cursor, module: Module) -> None:
         module.entry = cursor.name()
     elif cursor.accept("asks"):
         module.can_ask = True
+    elif cursor.accept("sends"):
+        module.can_send = True
     elif cursor.accept("waits"):
         cursor.expect("fn")
         module.waiting_shapes.add((cursor.integer(), cursor.accept("!")))

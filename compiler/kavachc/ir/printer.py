@@ -2,6 +2,7 @@
 
     entry main
     asks
+    sends
 
     record Point {
       x: int
@@ -49,6 +50,7 @@ def print_module(module: Module) -> str:
     """The whole module, in the order of its tables."""
     parts = [f"entry {name_text(module.entry)}\n"] if module.entry else []
     parts.extend(["asks\n"] if module.can_ask else [])
+    parts.extend(["sends\n"] if module.can_send else [])
     parts.extend(_waiting_shape(*shape) for shape in sorted(module.waiting_shapes))
     parts.extend(_record(record) for record in module.records.values())
     parts.extend(_sum(sum) for sum in module.sums.values())

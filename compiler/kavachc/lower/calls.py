@@ -49,7 +49,9 @@ def evaluate_operands(
         operands.append(state.held(node.target))
         return operands + [state.held(argument) for argument in node.arguments]
     assert isinstance(node, typed.CallBuiltin), f"{type(node).__name__} is no call"
-    return [state.held(argument) for argument in node.arguments]
+    if node.builtin.effect == "Http":
+        operands.append(state.agent_number())
+    return operands + [state.held(argument) for argument in node.arguments]
 
 
 def _arguments(

@@ -53,6 +53,7 @@ class ProgramLowering:
         self._applications.add_new()
         agents.add_agents(self.source, self.module)
         self.module.can_ask = self.source.can_ask
+        self.module.can_send = self.source.can_send
         functions = _all_functions(self.source)
         for function in functions:
             self._declare_user_function(function)

@@ -87,6 +87,7 @@ def _ask(out: FunctionEmitter, instruction: Instruction) -> str:
 
 def _builtin_wait(out: FunctionEmitter, instruction: Instruction) -> str:
     entry = LIBRARY[str(instruction.attributes[0])]
+    out.emission.sends = True
     scratch = out.scratch(out.layouts.size(entry.result))
     operands = [out.operand(value) for value in instruction.operands]
     is_ready = out.call(entry.symbol, *operands, scratch, "%frame")

@@ -57,8 +57,8 @@ class Function:
 
     @property
     def needs_agent(self) -> bool:
-        """It may `ask` on behalf of whichever agent called it, so the caller's agent is handed along."""
-        return self.agent is None and Effect("Ai") in self.effects
+        """It may ask, or send, on behalf of whichever agent called it, so the caller's agent is handed along."""
+        return self.agent is None and not self.effects.isdisjoint((Effect("Ai"), Effect("Http")))
 
 
 @dataclass(eq=False, slots=True)
@@ -193,6 +193,15 @@ class Program:
 
     @property
     def can_ask(self) -> bool:
-        """Whether a run may ask a model: in `main`, or in what implements a capability, whose effects are its own."""
+        """Whether a run may ask a model."""
+        return self._may_use("Ai")
+
+    @property
+    def can_send(self) -> bool:
+        """Whether a run may call `Http`."""
+        return self._may_use("Http")
+
+    def _may_use(self, capability: str) -> bool:
+        """In `main`, or in what implements a capability, whose effects are its own."""
         methods = (method for implementation in self.implementations for method in implementation.methods)
-        return any(Effect("Ai") in function.effects for function in (self.main, *methods))
+        return any(Effect(capability) in function.effects for function in (self.main, *methods))
