@@ -226,7 +226,7 @@ pub fn resultOf(arena: Allocator, url: Url, exchange: *const exchanges.Exchange)
 /// The server has seen nothing of the request.
 fn isBeforeConnected(problem: abi.ExchangeProblem) bool {
     return switch (problem) {
-        .unknown_host, .refused, .unreachable_host, .untrusted, .wrong_name, .timed_out => true,
+        .unknown_host, .refused, .unreachable_host, .untrusted, .no_authorities, .wrong_name, .timed_out, .no_files, .no_threads => true,
         .no_problem, .dropped, .tls, .late, .too_large, .malformed, .aborted => false,
     };
 }

@@ -29,8 +29,11 @@ BEFORE_CONNECTED = (
     ExchangeProblem.REFUSED,
     ExchangeProblem.UNREACHABLE,
     ExchangeProblem.UNTRUSTED,
+    ExchangeProblem.NO_AUTHORITIES,
     ExchangeProblem.WRONG_NAME,
     ExchangeProblem.TIMED_OUT,
+    ExchangeProblem.NO_FILES,
+    ExchangeProblem.NO_THREADS,
 )
 DROPPED_MESSAGE = "connection dropped"
 FAULT_TEXTS: dict[Fault, str] = {
