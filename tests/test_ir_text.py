@@ -272,6 +272,7 @@ def modules(draw: st.DrawFn) -> Module:
         {item.name: item for item in draw(st.lists(functions(), max_size=2))},
         draw(NAMES),
         draw(st.booleans()),
+        draw(st.booleans()),
         draw(st.sets(st.tuples(st.integers(0, 9), st.booleans()), max_size=2)),
     )
 
@@ -282,5 +283,5 @@ def test_any_module_reads_back(module: Module) -> None:
     text = print_module(module)
     again = parse_module(text)
     assert print_module(again) == text
-    for name in ("records", "sums", "capabilities", "agents", "vtables", "entry", "can_ask", "waiting_shapes"):
+    for name in ("records", "sums", "capabilities", "agents", "vtables", "entry", "can_ask", "can_send", "waiting_shapes"):
         assert getattr(again, name) == getattr(module, name)

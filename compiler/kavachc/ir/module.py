@@ -235,7 +235,8 @@ class Agent:
 class Module:
     """A whole program. `entry` names the function (`() -> nothing ! error waits`) that runs `main`. `counted_names`
     is what `facts.is_counted` has found out. `waiting_shapes` are those of function values whose calls may wait.
-    `can_ask`: the program may ask a model, whatever is left of its asks after the passes; `can_send`: or call `Http`."""
+    `can_ask`: the program may ask a model, whatever is left of its asks after the passes; `can_send`: it may call
+    `Http`."""
 
     records: dict[str, Record] = field(default_factory=dict)
     sums: dict[str, Sum] = field(default_factory=dict)
