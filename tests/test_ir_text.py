@@ -283,5 +283,15 @@ def test_any_module_reads_back(module: Module) -> None:
     text = print_module(module)
     again = parse_module(text)
     assert print_module(again) == text
-    for name in ("records", "sums", "capabilities", "agents", "vtables", "entry", "can_ask", "can_send", "waiting_shapes"):
+    for name in (
+        "records",
+        "sums",
+        "capabilities",
+        "agents",
+        "vtables",
+        "entry",
+        "can_ask",
+        "can_send",
+        "waiting_shapes",
+    ):
         assert getattr(again, name) == getattr(module, name)
