@@ -104,7 +104,8 @@ def check_statement(body: Body, node: ast.Statement) -> tuple[typed.Statement, b
             value = body.operand(node.value) if node.type is None else body.value(node.value, body.resolve(node.type))
             return check_take_apart(body, node, value), value.type is not NEVER
         case ast.Assign():
-            return _check_assign(body, node), True
+            assign = _check_assign(body, node)
+            return assign, not (isinstance(assign, typed.Assign) and assign.value.type is NEVER)
         case ast.For():
             return _check_for(body, node), True
         case ast.While():
