@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from conftest import ROOT
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from kavachc.backend.runtime_build import runtime_library
 from kavachc.bindings import abi
@@ -208,3 +208,15 @@ def test_floats_are_rounded_alike(value: float) -> None:
         entry = getattr(NATIVE, LIBRARY[key].symbol)
         entry.restype, entry.argtypes = c_double, (c_double,)
         assert repr(entry(value)) == repr(COMPUTED[key](value)), key
+
+
+@given(st.one_of(st.floats(), st.integers(-(10**17), 10**17).map(lambda n: n / 1024)), st.integers(0, 100))
+@example(0.5, 0)
+@example(1.7976931348623157e308, 100)
+@example(5e-324, 100)
+def test_decimals_are_written_alike(value: float, decimals: int) -> None:
+    """Python's rounding is that of C, which is exact."""
+    entry = getattr(NATIVE, LIBRARY["float.to_fixed"].symbol)
+    entry.restype = POINTER(abi.String)
+    found = read_text(entry(c_double(value), c_int64(decimals), None, None))
+    assert found == COMPUTED["float.to_fixed"](value, decimals) == f"{value:.{decimals}f}"

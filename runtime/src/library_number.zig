@@ -3,6 +3,7 @@
 
 const std = @import("std");
 const abi = @import("abi.zig");
+const fixed = @import("fixed.zig");
 const panic = @import("panic.zig");
 const show = @import("show.zig");
 const textual = @import("text.zig");
@@ -143,6 +144,15 @@ export fn kv_lib_float_to_int(value: f64, out: *OptionalInt) callconv(.c) void {
     if (value >= -limit and value < limit) {
         out.* = .{ .is_there = 1, .value = @intFromFloat(value) };
     } else out.is_there = 0;
+}
+
+export fn kv_lib_float_to_fixed(value: f64, decimals: i64, site: ?*const abi.Site, caller: ?*const abi.Caller) callconv(.c) *abi.String {
+    if (decimals < 0 or decimals > fixed.decimals_max) {
+        panicWith(&.{ "the number of decimals ", " is outside 0..=100" }, &.{decimals}, site, caller);
+    }
+    var text: abi.Text = .{};
+    if (std.math.isFinite(value)) fixed.append(&text, value, @intCast(decimals)) else show.float(&text, value);
+    return textual.finish(&text);
 }
 
 test "whole numbers keep the sign of zero" {

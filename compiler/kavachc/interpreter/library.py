@@ -165,6 +165,12 @@ def _float_to_int(value: float) -> Value:
     return Present(math.trunc(value)) if -(2.0**63) <= value < 2.0**63 else ABSENT
 
 
+def _to_fixed(value: float, decimals: int) -> str:
+    if not 0 <= decimals <= panics.DECIMALS_MAX:
+        raise Panics(panics.DECIMALS_OUT_OF_RANGE.format(decimals=decimals))
+    return f"{value:.{decimals}f}"
+
+
 # Arrays.
 
 
@@ -243,6 +249,7 @@ LIBRARY: dict[str, Callable[..., Value]] = {
     "float.sqrt": _sqrt,
     "float.is_nan": math.isnan,
     "float.to_int": _float_to_int,
+    "float.to_fixed": _to_fixed,
     "instant.since_1970": lambda instant: instant,
     "duration.after_1970": lambda duration: duration,
     "guard.date": check_date,

@@ -159,6 +159,7 @@ _ROWS = (
     _row("float.sqrt", FLOAT, FLOAT),
     _row("float.is_nan", FLOAT, BOOL),
     _row("float.to_int", FLOAT, Optional(INT)),
+    _row("float.to_fixed", FLOAT, INT, STRING, panics=True),
     _row("instant.since_1970", INSTANT, DURATION),
     _row("duration.after_1970", DURATION, INSTANT),
     _row("guard.date", INT, INT, INT, INT, panics=True),

@@ -193,6 +193,15 @@ _NUMBER_ROWS = (
     method("duration.after_1970", DURATION, "", (), INSTANT, "The Instant so long after 1970-01-01T00:00:00Z."),
     method("float.is_nan", FLOAT, "", (), BOOL, "Whether it is `nan`."),
     method("float.to_int", FLOAT, "", (), OptionalType(INT), "Its whole part, or `none` where that is no Int."),
+    method(
+        "float.to_fixed",
+        FLOAT,
+        "decimals",
+        (INT,),
+        STRING,
+        "As text with so many decimals, `(2.5).to_fixed(2)` is `2.50`: the nearest such text, of two equally near the "
+        "one with an even last digit. Decimals outside 0..=100 are a panic.",
+    ),
 )
 _GUARD_DATE = method("guard.date", INT, "month day", (INT, INT), INT, "The year of a day that there is.")
 # What stands around an argument of a library function that is written in Kavach, by the parameter's name: so that the

@@ -8,6 +8,7 @@ from typing import Final
 
 from kavachc.semantics.types import (
     BOOL,
+    FLOAT,
     INSTANT,
     INT,
     STRING,
@@ -60,6 +61,9 @@ _CALLS: Final = {
     "sleep": "write `Time.sleep(5s)`, with a unit",
     "now": "write `Time.now()`",
     "open": "write `Files.read({0})`",
+    **dict.fromkeys(
+        ("format", "sprintf", "Sprintf"), 'put values into text with braces: `"{{value}}"`, `"{{value.to_fixed(2)}}"`'
+    ),
     "abs": "write `{0}.abs()`",
     "round": "write `{0}.round()`",
     "max": "write `{0}.max({1})`",
@@ -194,6 +198,17 @@ _OF_NAMESPACES: Final = {
     ),
     **dict.fromkeys(("Console.read", "Console.read_line", "Console.readLine"), _CALLS["input"]),
 }
+_FIXED: Final = (
+    "toFixed",
+    "fixed",
+    "to_fixed",
+    "format",
+    "formatted",
+    "toStringAsFixed",
+    "round_to",
+    "roundTo",
+    "round",
+)
 _SHOWING: Final = ("toString", "to_string", "to_str", "str", "ToString", "show", "format", "inspect")
 
 
@@ -207,6 +222,8 @@ def help_for_call(name: str, arguments: Sequence[ast.Argument]) -> str | None:
     texts = [single_spaced(argument.value.span.text) for argument in arguments]
     if name == "range" and len(texts) == 2:
         return f"write `{texts[0]}..{texts[1]}`"
+    if name == "round" and len(texts) == 2:
+        return f"write `{texts[0]}.to_fixed({texts[1]})`, which is text"
     if name in ("max", "min") and len(texts) == 1:
         return f"write `{texts[0]}.{name}()`"
     found = _CALLS.get(name) or _VALUES.get(name)
@@ -232,6 +249,10 @@ def help_for_method(
     if type_ is INSTANT:
         advice = _OF_INSTANTS.get(name)
         return None if advice is None else advice.format(receiver, name)
+    if type_ in (INT, FLOAT) and name in _FIXED and arguments:
+        number = f"{receiver}.to_float()" if type_ is INT else receiver
+        decimals = single_spaced(arguments[-1].span.text, 30)
+        return f"write `{number}.to_fixed({decimals if decimals.isdigit() else 2})`, which is text"
     if isinstance(type_, OptionalType):
         advice = _OF_OPTIONALS.get(name)
         return None if advice is None else advice.format(receiver)
@@ -277,6 +298,8 @@ def help_for_index(type_: Type, target: str, index: str) -> str | None:
 
 def help_for_too_many(name: str, arguments: Sequence[ast.Argument]) -> str | None:
     """What to write where other languages give `name` one argument more."""
+    if name == "round" and len(arguments) == 1:
+        return f"write `to_fixed({single_spaced(arguments[0].value.span.text, 30)})`, which is text"
     texts = [single_spaced(argument.value.span.text, 30) for argument in arguments]
     return f"write `get({texts[0]}) ?? {texts[1]}`" if name == "get" and len(texts) == 2 else None
 

@@ -145,7 +145,7 @@ def _report_operands(body: Body, node: ast.Binary, left: Type, right: Type) -> t
     elif STRING in (left, right) and node.operator == "+":
         help_text = help_for_joining(node.left, node.right)
     elif left is STRING and node.operator == "%":
-        help_text = 'put values into text with braces: `"{a} of {b}"`'
+        help_text = 'put values into text with braces: `"{a} of {b}"`, `"{x.to_fixed(2)}"`'
     elif left is STRING and node.operator == "*":
         help_text = f"write `{_text(node.left)}.repeat({_text(node.right)})`"
     elif isinstance(left, OptionalType) or isinstance(right, OptionalType):

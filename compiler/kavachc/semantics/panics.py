@@ -28,6 +28,8 @@ NO_DATE = "there is no date {year}-{month}-{day}"
 DATE_OUT_OF_RANGE = "the date is outside the years 1 to 9999"
 DATE_OF_NO_INSTANT = "the date is outside the Instants, 1677-09-22 to 2262-04-11"
 NEGATIVE_EXPONENT = "the exponent {exponent} is negative"
+DECIMALS_OUT_OF_RANGE = "the number of decimals {decimals} is outside 0..=100"
+DECIMALS_MAX = 100
 FILL_NOT_ONE = "the fill is not one character"
 ASSERTION_FAILED = "assertion failed: {condition}"
 # Where the condition is a comparison. Values are shown as inside another value, and cut after so many characters.

@@ -225,6 +225,18 @@ _LINES: Final = (
     _row(r"\(?(?P<names>\b[A-Za-z_]\w*(?:\s*,\s*\w+)*)\)?\s*(?:=>|->)\s*(?P<rest><V>)", "{LAMBDA}"),
     _row(r"[=(,]\s*\|(?P<names>[\w, ]*)\|\s*(?P<rest><V>)", "{LAMBDA}"),
     _row(r"\bfn\s*\((?P<names>[^()]*)\)\s*(?P<rest>(?=[\w(\"\[])<V>)", "{LAMBDA}"),
+    _row(
+        r"\{(?P<value>[A-Za-z_][\w.]*(?:\([^(){}\"]*\))?)\s*:[^{}\"]*\.(?P<decimals>[0-9]+)[fFeE]?\}",
+        "write `{{{value}.to_fixed({decimals})}}`",
+    ),
+    _row(
+        r"\{(?P<value>[A-Za-z_][\w.]*(?:\([^(){}\"]*\))?)\s*:(?P<fill>0?)>?(?P<width>[0-9]+)[di]?\}",
+        "{PADDED}",
+    ),
+    _row(
+        r"\{[0-9]*:[^{}\"]*\.(?P<decimals>[0-9]+)[fFeE]?\}",
+        "a value stands in the braces: `{{x.to_fixed({decimals})}}`",
+    ),
     _row(r"\bimport\s+(?P<name>[A-Za-z_]\w*)", 'a file is imported by its path: `import "{name}.kav"`'),
     _row(r"<S>(?P<word>from)\s+\"?(?P<name>\w+)\"?\s+import\b", 'write `import "{name}.kav"`'),
     _row(r"<S>#?(?P<word>use|using|include|require)\s*[\"<(]*(?P<name>\w+)", 'write `import "{name}.kav"`'),
@@ -282,6 +294,10 @@ def _values(match: re.Match[str]) -> dict[str, str]:
     values["ARM"] = "write `=>`"
     values["LAMBDA"] = (
         f"a function value is `fn({values.get('names')}) => {_cut(_closed(match['rest']))}`" if "rest" in values else ""
+    )
+    fill = values.get("fill") or " "
+    values["PADDED"] = (
+        f'write `{{text.pad_left({values.get("width")}, "{fill}")}}`, where `text` is `"{{{values.get("value")}}}"`'
     )
     values["BARS"] = " | ".join(part.strip() for part in values.get("list", "").split(","))
     return values
