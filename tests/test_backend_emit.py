@@ -60,7 +60,7 @@ def test_two_builds_are_the_same(name: str, target: str) -> None:
 
 def test_only_the_program_is_visible() -> None:
     text = emit_llvm(SAMPLES["agents"].module, target_named("x86_64-linux"))
-    defined = re.findall(r"^(@\S+) = (?!internal|private)", text, re.M)
+    defined = re.findall(r"^(@\S+) = (?!internal|private|external)", text, re.M)
     assert defined == ["@kv_program"]
     assert not re.findall(r"^define (?!internal)", text, re.M)
 

@@ -1,7 +1,8 @@
-"""Out of memory and out of stack: the same panic on every engine, and what was printed before is there."""
+"""Out of memory and out of stack: the same panic, place and trace on every engine; what was printed is there."""
 
 from __future__ import annotations
 
+import re
 import resource
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import pytest
 from kavachc.backend.runtime_build import runtime_library
 from kavachc.backend.targets import host_target
 from kavachc.driver import Compilation
+from kavachc.engines import emulator_for
 
 ENGINES = {
     "interp": ("interp",),
@@ -18,6 +20,7 @@ ENGINES = {
     "run -O0": ("run", "-O", "0"),
     "run -O2": ("run", "-O", "2"),
     "build": (),
+    "build arm": (),
 }
 MAIN = "from kavachc.cli import main; main()"
 ADDRESS_SPACE = 2_400 << 20  # A stack of 1 GiB, and room for the compiler.
@@ -60,8 +63,12 @@ def run(source: str, engine: str, folder: Path, main: str = MAIN, address_space:
         runtime_library()
         command = [sys.executable, "-c", main, options[0], str(program), *options[1:]]
     else:
-        Compilation(str(program)).build(str(folder / "program"), host_target(), 2)
-        command = [str(folder / "program")]
+        target = "aarch64-linux" if engine == "build arm" else host_target()
+        emulator = emulator_for(target)
+        if emulator is None:
+            pytest.skip("no qemu-aarch64 on this machine")
+        Compilation(str(program)).build(str(folder / "program"), target, 2)
+        command = [*emulator, str(folder / "program")]
 
     def limit() -> None:
         if address_space is not None:
@@ -71,15 +78,29 @@ def run(source: str, engine: str, folder: Path, main: str = MAIN, address_space:
     return ended.stdout, ended.stderr, str(ended.returncode)
 
 
-@pytest.mark.parametrize("engine", [name for name in ENGINES if name != "run -O0"])
+@pytest.mark.parametrize("engine", [name for name in ENGINES if name not in ("run -O0", "build arm")])
 def test_out_of_memory(engine: str, tmp_path: Path) -> None:
     ended = run(GROWS, engine, tmp_path, address_space=ADDRESS_SPACE)
-    assert ended == ("start\n", "panic: out of memory\n", "101")
+    assert ended == ("start\n", f"panic: out of memory at {tmp_path}/program.kav:5:29\n", "101")
 
 
-@pytest.mark.parametrize("engine", ["run -O0", "build"])
-def test_stack_overflow(engine: str, tmp_path: Path) -> None:
-    assert run(nested_records(9), engine, tmp_path) == ("start\n", "panic: stack overflow\n", "101")
+@pytest.mark.parametrize("is_task", [False, True])
+@pytest.mark.parametrize("engine", ["run -O0", "build", "build arm"])
+def test_stack_overflow(engine: str, is_task: bool, tmp_path: Path) -> None:
+    source = nested_records(9)
+    last = "called at {}:28:11"
+    if is_task:
+        source = source.replace("print(deep(", "const task = spawn first(")
+        source = re.sub(r"first\((.*)\)\.[x.]+\)\n", r"first(\1)\n    task.wait() catch _ => make9(1)\n", source)
+        source += "\nfn first(n: Int, r: R9) -> R9 {\n    deep(n, r)\n}\n"
+        last = "called at {0}:32:5\n  in first, started at {0}:28:18"
+    stdout, stderr, status = run(source, engine, tmp_path)
+    path = f"{tmp_path}/program.kav"
+    lines = stderr.splitlines()
+    assert (stdout, status, lines[0]) == ("start\n", "101", f"panic: stack overflow at {path}:23:19")
+    assert lines[1] == f"  in deep, called at {path}:23:19"
+    assert len(lines) == 21
+    assert stderr.endswith(f"  in deep, {last.format(path)}\n")
 
 
 @pytest.mark.parametrize("engine", ["interp", "interp native"])
@@ -87,5 +108,7 @@ def test_stack_overflow_in_the_interpreter(engine: str, tmp_path: Path) -> None:
     """Only parts of an expression nest on its stack, and its stack is large; here it is given a small one."""
     source = f'fn main() {{\n    print("start")\n    const n = 1\n    print(n{" + n" * 5_000})\n}}\n'
     small = "import kavachc.interpreter.stack as stack; stack.STACK_BYTES = (1 << 20,)"
-    assert run(source, engine, tmp_path, f"{small}; {MAIN}") == ("start\n", "panic: stack overflow\n", "101")
+    stdout, stderr, status = run(source, engine, tmp_path, f"{small}; {MAIN}")
+    assert (stdout, status) == ("start\n", "101")
+    assert re.fullmatch(rf"panic: stack overflow at {tmp_path}/program.kav:4:\d+\n", stderr)
     assert run(source, engine, tmp_path) == ("start\n5001\n", "", "0")

@@ -119,6 +119,10 @@ kv_array *kv_map_list(const kv_type *type, const kv_map *map, const kv_type *ele
 typedef struct kv_traced_function { kv_text_view name; kv_text_view file; } kv_traced_function;
 typedef struct kv_site { const kv_traced_function *function; uint32_t line; uint32_t column; } kv_site;
 typedef struct kv_caller { const struct kv_caller *parent; const kv_site *site; } kv_caller;
+/* Where the program is: set before every call that may need memory, for `out of memory`. Null where nobody knows. */
+extern const kv_caller *kv_here;
+/* Below it, a recursive call is a stack overflow. */
+extern uintptr_t kv_stack_limit;
 kv_error *kv_error_new(const kv_type *type, const void *payload /* consumes */);
 _Noreturn void kv_panic(const uint8_t *message, int64_t message_length, const kv_site *site, const kv_caller *caller);
 _Noreturn void kv_panic_index(int64_t index, int64_t length, const kv_site *site, const kv_caller *caller);

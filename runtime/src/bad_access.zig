@@ -1,5 +1,6 @@
 //! What an access to memory that is not the program's becomes: in the guard below a stack it is a panic, elsewhere a
-//! mistake of ours.
+//! mistake of ours. Programs look before a recursive call whether the stack comes to its end, and panic with a place
+//! then; so only what does not fit into the rest of it, a single frame perhaps, meets the guard.
 
 const std = @import("std");
 const linux = std.os.linux;
@@ -11,14 +12,21 @@ pub const guard_size: usize = 1 << 20;
 /// Where the guard begins; 0 where there is none.
 var guard_address: usize = 0;
 
+/// Below this address a recursive call is a stack overflow; 0 where that is not known. Generated code reads it.
+pub export var kv_stack_limit: usize = 0;
+/// What is left there, for frames of calls that are not recursive and for the runtime: this, or a part of the stack.
+const rest_size: usize = 64 << 20;
+const rest_part = 8;
+
 /// Handlers that were there before.
 pub const Before = struct { segmentation: linux.Sigaction, bus: linux.Sigaction, stack: linux.stack_t };
 /// Set in a process that is not only the program's: it then takes the mistakes.
 var before: ?Before = null;
 
-/// The lowest part of a stack becomes its guard; false where the system does not allow it.
-pub fn guard(address: usize) bool {
-    std.debug.assert(guard_address == 0);
+/// The lowest part of a stack of this size becomes its guard; false where the system does not allow it.
+pub fn guard(address: usize, size: usize) bool {
+    std.debug.assert(guard_address == 0 and size >= rest_part * guard_size);
+    kv_stack_limit = address + guard_size + @min(rest_size, size / rest_part);
     const start: [*]u8 = @ptrFromInt(address);
     if (linux.errno(linux.mprotect(start, guard_size, .{})) != .SUCCESS) return false;
     guard_address = address;
@@ -27,6 +35,7 @@ pub fn guard(address: usize) bool {
 
 /// The guard is stack again.
 pub fn unguard() void {
+    kv_stack_limit = 0;
     if (guard_address == 0) return;
     const start: [*]u8 = @ptrFromInt(guard_address);
     const result = linux.mprotect(start, guard_size, .{ .READ = true, .WRITE = true });

@@ -18,8 +18,8 @@ var signal_stack: [1 << 20]u8 align(16) = undefined;
 
 /// Where there can be no guard, an overflow ends the process as the system has it.
 pub fn enter() void {
-    const address = stackAddress() orelse return;
-    if (bad_access.guard(address)) bad_access.borrowSignals(&signal_stack);
+    const stack = stackOfThread() orelse return;
+    if (bad_access.guard(@intFromPtr(stack.ptr), stack.len)) bad_access.borrowSignals(&signal_stack);
 }
 
 pub fn leave() void {
@@ -27,13 +27,14 @@ pub fn leave() void {
     bad_access.unguard();
 }
 
-/// Where the running thread's stack ends, rounded up to a page.
-fn stackAddress() ?usize {
+/// The running thread's stack, from a page on.
+fn stackOfThread() ?[]const u8 {
     var attributes: Attributes = undefined;
     if (pthread_getattr_np(pthread_self(), &attributes) != 0) return null;
     defer _ = pthread_attr_destroy(&attributes);
     var address: usize = 0;
     var size: usize = 0;
     if (pthread_attr_getstack(&attributes, &address, &size) != 0 or size < stack_size_min) return null;
-    return std.mem.alignForward(usize, address, std.heap.pageSize());
+    const start = std.mem.alignForward(usize, address, std.heap.pageSize());
+    return @as([*]const u8, @ptrFromInt(start))[0 .. address + size - start];
 }

@@ -8,6 +8,7 @@ const json = @import("json.zig");
 const map_block = @import("map.zig");
 const memory = @import("memory.zig");
 const moments = @import("moments.zig");
+const trace = @import("trace.zig");
 const value_block = @import("value.zig");
 const assert = std.debug.assert;
 const Allocator = std.mem.Allocator;
@@ -300,6 +301,8 @@ const Checker = struct {
         defer memory.freeRaw(room);
         decode.fromJson(kind, text, room);
         defer value_block.release(kind, room);
+        const here = trace.kv_here;
+        defer trace.kv_here = here; // The function that looks has set its own.
         if (holds(room) == 0) return checker.misfit("does not hold: {s}", .{field.rule.slice()});
     }
 

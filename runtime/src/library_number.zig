@@ -7,6 +7,7 @@ const fixed = @import("fixed.zig");
 const panic = @import("panic.zig");
 const show = @import("show.zig");
 const textual = @import("text.zig");
+const trace = @import("trace.zig");
 const OptionalInt = @import("library_string.zig").OptionalInt;
 
 /// From here on every Float is a whole number.
@@ -19,6 +20,7 @@ pub fn panicOverflow(site: ?*const abi.Site, caller: ?*const abi.Caller) noretur
 
 pub fn panicWith(parts: []const []const u8, numbers: []const i64, site: ?*const abi.Site, caller: ?*const abi.Caller) noreturn {
     @branchHint(.cold);
+    trace.stand(site, caller);
     var message: abi.Text = .{};
     for (parts, 0..) |part, index| {
         textual.append(&message, part);

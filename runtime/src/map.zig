@@ -12,6 +12,7 @@ const memory = @import("memory.zig");
 const panic = @import("panic.zig");
 const show = @import("show.zig");
 const textual = @import("text.zig");
+const trace = @import("trace.zig");
 const value = @import("value.zig");
 
 const assert = std.debug.assert;
@@ -84,6 +85,7 @@ const Hasher = struct {
 
     fn push(hasher: *Hasher, item: Apart) void {
         if (hasher.length == hasher.items.len) {
+            trace.kv_here = null; // What only looks at values does not say where it is.
             const larger = memory.allocateSlice(Apart, @max(8, 2 * hasher.items.len));
             @memcpy(larger[0..hasher.length], hasher.items);
             memory.freeSlice(Apart, hasher.items);
@@ -284,6 +286,7 @@ pub export fn kv_map_list(kind: *const abi.Type, map: *abi.Map, element: *const 
 }
 
 pub export fn kv_panic_key(kind: *const abi.Type, key: *const anyopaque, site: ?*const abi.Site, caller: ?*const abi.Caller) callconv(.c) noreturn {
+    trace.stand(site, caller);
     var message: abi.Text = .{};
     textual.append(&message, "key ");
     show.inside(&message, kind, key);

@@ -194,7 +194,7 @@ fn allocateSpan() []u8 {
     if (state.region.len < span_size) {
         const is_first = state.region_count == 0;
         state.region_count += 1;
-        state.region = mapAligned(region_size) orelse mapAligned(span_size) orelse panic.outOfMemory();
+        state.region = mapAligned(region_size, .reserved) orelse mapAligned(span_size, .reserved) orelse panic.outOfMemory();
         // A program that needs a second region is large: with huge pages it takes far fewer page faults.
         if (!is_first) _ = linux.madvise(state.region.ptr, state.region.len, linux.MADV.HUGEPAGE);
     }
@@ -228,7 +228,7 @@ fn allocateLarge(size: usize) *anyopaque {
             return @ptrCast(block);
         }
     }
-    const bytes = mapAligned(mapped_size) orelse panic.outOfMemory();
+    const bytes = mapAligned(mapped_size, .used) orelse panic.outOfMemory();
     const span: *Span = @ptrCast(@alignCast(bytes.ptr));
     span.* = .{ .class = class_large, .mapped_size = mapped_size };
     return bytes.ptr + header_size;
@@ -247,11 +247,14 @@ fn freeLarge(span: *Span) void {
     unmap(base[0..span.mapped_size]);
 }
 
+/// What is to be `used` soon the kernel refuses where the machine could never hold it.
+const Purpose = enum { reserved, used };
+
 /// Whole pages at a multiple of the span size; null when the kernel refuses.
-fn mapAligned(size: usize) ?[]u8 {
+fn mapAligned(size: usize, purpose: Purpose) ?[]u8 {
     assert(size % page_size_max == 0);
     const total = size + span_size;
-    const flags: linux.MAP = .{ .TYPE = .PRIVATE, .ANONYMOUS = true, .NORESERVE = true };
+    const flags: linux.MAP = .{ .TYPE = .PRIVATE, .ANONYMOUS = true, .NORESERVE = purpose == .reserved };
     const address = linux.mmap(null, total, .{ .READ = true, .WRITE = true }, flags, -1, 0);
     if (linux.errno(address) != .SUCCESS) return null;
     const whole = @as([*]u8, @ptrFromInt(address))[0..total];

@@ -24,7 +24,9 @@ pub fn panicAt(message: []const u8, site: ?*const abi.Site, caller: ?*const abi.
 }
 
 pub fn outOfMemory() noreturn {
-    panicAt("out of memory", null, null);
+    @branchHint(.cold);
+    const here = trace.kv_here orelse panicAt("out of memory", null, null);
+    panicAt("out of memory", here.site, here.parent);
 }
 
 /// A bug of the runtime or of the compiler.
@@ -47,6 +49,7 @@ pub export fn kv_panic(message: [*]const u8, message_length: i64, site: ?*const 
 }
 
 pub export fn kv_panic_index(index: i64, length: i64, site: ?*const abi.Site, caller: ?*const abi.Caller) callconv(.c) noreturn {
+    trace.stand(site, caller);
     var message: abi.Text = .{};
     text.append(&message, "index ");
     show.int(&message, index);
@@ -56,6 +59,7 @@ pub export fn kv_panic_index(index: i64, length: i64, site: ?*const abi.Site, ca
 }
 
 pub export fn kv_panic_shift(amount: i64, site: ?*const abi.Site, caller: ?*const abi.Caller) callconv(.c) noreturn {
+    trace.stand(site, caller);
     var message: abi.Text = .{};
     text.append(&message, "shift by ");
     show.int(&message, amount);

@@ -13,6 +13,7 @@ const host = @import("host.zig");
 const memory = @import("memory.zig");
 const panic = @import("panic.zig");
 const timers = @import("timers.zig");
+const trace = @import("trace.zig");
 const value = @import("value.zig");
 
 const assert = std.debug.assert;
@@ -253,6 +254,7 @@ fn runTask(task: *Task) void {
     while (true) {
         state.step = .none;
         program.@"resume"(task.top);
+        trace.kv_here = null;
         if (state.step == .waits) break;
         if (state.step == .none) panic.internalError("a coroutine stopped without a wait");
         if (task.top == null) break;

@@ -113,7 +113,7 @@ fn allocateStack() ?usize {
         const flags: linux.MAP = .{ .TYPE = .PRIVATE, .ANONYMOUS = true, .NORESERVE = true, .STACK = true };
         const address = linux.mmap(null, size, .{ .READ = true, .WRITE = true }, flags, -1, 0);
         if (linux.errno(address) != .SUCCESS) continue;
-        _ = bad_access.guard(address);
+        _ = bad_access.guard(address, size);
         return address + size;
     }
     return null;

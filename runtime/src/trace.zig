@@ -10,6 +10,18 @@ const host = @import("host.zig");
 const lines_first = 10;
 const lines_last = 9;
 
+/// Where the program is while the runtime works for it, so that a panic of the runtime's own has a place. Generated code
+/// sets it before it calls what may need memory; null where the runtime works for nobody.
+pub export var kv_here: ?*const abi.Caller = null;
+
+var place: abi.Caller = undefined;
+
+/// The program is at `site`.
+pub fn stand(site: ?*const abi.Site, caller: ?*const abi.Caller) void {
+    place = .{ .parent = caller, .site = site };
+    kv_here = &place;
+}
+
 /// `function` is the one that panics, and `first` called it.
 pub fn write(function: *const abi.TracedFunction, first: *const abi.Caller) void {
     const total = count(first);

@@ -10,6 +10,7 @@ const memory = @import("memory.zig");
 const panic = @import("panic.zig");
 const scheduler = @import("scheduler.zig");
 const string = @import("string.zig");
+const trace = @import("trace.zig");
 
 const assert = std.debug.assert;
 
@@ -75,6 +76,7 @@ const DeadList = struct {
             return &list.few_boxes[list.few_count - 1];
         }
         if (list.more_count == list.more_boxes.len) {
+            trace.kv_here = null; // What gives values up does not say where it is.
             const larger = memory.allocateSlice(DeadBoxes, @max(8, 2 * list.more_count));
             @memcpy(larger[0..list.more_count], list.more_boxes);
             memory.freeSlice(DeadBoxes, list.more_boxes);
@@ -268,6 +270,7 @@ const PairStack = struct {
 
     fn push(stack: *PairStack, pair: Pair) void {
         if (stack.length == stack.items.len) {
+            trace.kv_here = null; // Nor does what only looks at them.
             const larger = memory.allocateSlice(Pair, @max(8, 2 * stack.items.len));
             @memcpy(larger[0..stack.length], stack.items);
             memory.freeSlice(Pair, stack.items);

@@ -22,7 +22,7 @@ from kavachc.bindings.kept import Kept
 from kavachc.bindings.library import address_of, load_library
 from kavachc.errors import ToolError
 from kavachc.ir.module import Module
-from kavachc.ir.runtime_calls import RUNTIME_CALLS
+from kavachc.ir.runtime_calls import RUNTIME_CALLS, RUNTIME_VARIABLES
 from kavachc.options import RunOptions
 
 # Reserved, not used: room for 100,000 nested calls.
@@ -46,7 +46,7 @@ class LoadedProgram:
         self._library = library
         self._loader = binding.create_lljit_compiler(host_machine(0), use_jit_link=True)
         builder = binding.JITLibraryBuilder().add_object_img(object_bytes).add_current_process()
-        for name in RUNTIME_CALLS:
+        for name in (*RUNTIME_CALLS, *RUNTIME_VARIABLES):
             builder.import_symbol(name, address_of(library, name))
         try:
             self._tracker: Any = builder.export_symbol("kv_program").link(self._loader, "program")

@@ -15,6 +15,7 @@ from kavachc.backend.llvm_constants import ROOT
 from kavachc.backend.llvm_runtime import LENGTH_RANGE, UNLIKELY, alias_tag
 from kavachc.ir.facts import is_counted
 from kavachc.ir.module import Block, Function, Instruction, Local, Location, Value
+from kavachc.ir.runtime_calls import HERE, RUNTIME_CALLS
 from kavachc.ir.types import BOOL, IrType
 
 if TYPE_CHECKING:
@@ -75,6 +76,8 @@ class FunctionEmitter:
         self._needs_text = False
         # It tells others where it calls them from.
         self._calls = False
+        self._instruction: Instruction | None = None
+        self._is_told = False
         is_outermost = function.name in emission.called_by_runtime
         self.caller = ROOT if is_outermost else "%caller"
         self.depth = "0" if is_outermost else "%depth"
@@ -129,10 +132,14 @@ class FunctionEmitter:
 
     def call(self, name: str, *arguments: str) -> str:
         """A runtime entry with a result."""
+        if RUNTIME_CALLS[name].needs_memory:
+            self.tell_place()
         return self.assign(self.runtime.call(name, *arguments))
 
     def perform(self, name: str, *arguments: str) -> None:
         """A runtime entry without one."""
+        if RUNTIME_CALLS[name].needs_memory:
+            self.tell_place()
         self.write(self.runtime.call(name, *arguments))
 
     # Memory.
@@ -188,11 +195,30 @@ class FunctionEmitter:
     def as_caller(self, instruction: Instruction) -> str:
         """The kv_caller for a call: this function at the call's site, or, where the trace shall not know of the call,
         the function's own caller."""
+        texts, caller = self._caller_at(instruction)
+        for text in texts:
+            self.write(text)
+        return caller
+
+    def _caller_at(self, instruction: Instruction) -> tuple[list[str], str]:
+        """What makes the kv_caller, and where it is then."""
         if self.function.title is None or instruction.location is None:
-            return self.caller
+            return [], self.caller
         self._calls = True
-        self.write(f"store ptr {self.site(instruction)}, ptr %here.site")
-        return "%here"
+        return [f"store ptr {self.site(instruction)}, ptr %here.site"], "%here"
+
+    def telling_place(self) -> list[str]:
+        """What tells the runtime where the program is: it stands before all that may need memory."""
+        assert self._instruction is not None
+        texts, here = self._caller_at(self._instruction)
+        return [*texts, f"store ptr {here}, ptr @{HERE}"]
+
+    def tell_place(self) -> None:
+        """Once is enough for an instruction."""
+        if not self._is_told:
+            self._is_told = True
+            for text in self.telling_place():
+                self.write(text)
 
     def panic_if(self, condition: str, panic: str) -> None:
         """`panic` is the call that ends the program; the same one is written once."""
@@ -254,6 +280,7 @@ class FunctionEmitter:
             self.start_block(self._labels[block])
             for instruction in block.instructions:
                 self._go_to(instruction.location)
+                self._instruction, self._is_told = instruction, False
                 operand = emitters[instruction.op.name](self, instruction)
                 if instruction.result is not None:
                     self._operands[instruction.result] = operand
@@ -300,6 +327,7 @@ class FunctionEmitter:
         if self.function.waits:
             lines.append("  %parent.at = alloca ptr\n  store ptr %parent, ptr %parent.at")
             allocate = self.runtime.call("kv_frame_allocate", "%size")
+            lines.append(f"  store ptr {self.caller}, ptr @{HERE}")
             lines.append(_COROUTINE_ENTRY.format(allocate=allocate).rstrip("\n"))
         if self._calls:
             lines.append(f"  store ptr {self.caller}, ptr %here")

@@ -16,10 +16,10 @@ from kavachc.backend.llvm_runtime import LENGTH_RANGE, RuntimeDeclarations, alia
 from kavachc.ir.facts import is_counted, named
 from kavachc.ir.library import LibraryEntry, in_memory
 from kavachc.ir.module import Record, Sum
-from kavachc.ir.panics import CALLS_TOO_DEEP, DIVISION_BY_ZERO, INTEGER_OVERFLOW
+from kavachc.ir.panics import CALLS_TOO_DEEP, DIVISION_BY_ZERO, INTEGER_OVERFLOW, STACK_OVERFLOW
 from kavachc.ir.types import ANSWER, BOOL, FLOAT, STRING, Array, Box, IrType, Named, Optional, Scalar, Task, Tuple
 
-PANICS = {"overflow": INTEGER_OVERFLOW, "division": DIVISION_BY_ZERO, "depth": CALLS_TOO_DEEP}
+PANICS = {"overflow": INTEGER_OVERFLOW, "division": DIVISION_BY_ZERO, "depth": CALLS_TOO_DEEP, "stack": STACK_OVERFLOW}
 
 
 class Helpers:

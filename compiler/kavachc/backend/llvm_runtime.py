@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kavachc.ir.runtime_calls import RUNTIME_CALLS, RuntimeCall
+from kavachc.ir.runtime_calls import RUNTIME_CALLS, RUNTIME_VARIABLES, RuntimeCall
 
 _TYPES = {
     "none": "void",
@@ -17,6 +17,7 @@ _EFFECTS = {
     "ends": "nounwind cold noreturn",
     "allocates": "nounwind",
     "reads": "nounwind willreturn memory(read)",
+    "small": "nounwind",
 }
 
 # Header fields of blocks never alias elements, so that loops keep lengths and counts in registers.
@@ -32,6 +33,7 @@ declare { i64, i1 } @llvm.sadd.with.overflow.i64(i64, i64)
 declare { i64, i1 } @llvm.ssub.with.overflow.i64(i64, i64)
 declare { i64, i1 } @llvm.smul.with.overflow.i64(i64, i64)
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
+declare ptr @llvm.stacksave.p0()
 declare void @llvm.lifetime.start.p0(ptr)
 declare void @llvm.lifetime.end.p0(ptr)
 declare token @llvm.coro.id(i32, ptr, ptr, ptr)
@@ -82,7 +84,8 @@ class RuntimeDeclarations:
         return f"call {_result_type(row)} {self.use(name)}({typed})"
 
     def lines(self) -> list[str]:
-        return [_declaration(row) for row in RUNTIME_CALLS.values() if row.name in self._used]
+        variables = [f"@{name} = external global ptr" for name in RUNTIME_VARIABLES]
+        return variables + [_declaration(row) for row in RUNTIME_CALLS.values() if row.name in self._used]
 
 
 def _result_type(row: RuntimeCall) -> str:

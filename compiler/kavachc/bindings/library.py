@@ -21,7 +21,7 @@ def load_library(path: Path) -> CDLL:
 
 
 def address_of(library: CDLL, name: str) -> int:
-    """Where a function of the library is, for tables and for native code that calls it."""
+    """Where a function or variable of the library is, for tables and for native code that calls it."""
     address = cast(getattr(library, name), c_void_p).value
     assert address is not None, name
     return address

@@ -120,6 +120,8 @@ def _perform(evaluator: Evaluator, node: Call, values: list[Value], frame: Frame
                 if panic.trace is None:
                     panic.span = place
                 raise
+            except MemoryError:
+                raise KavachPanic(panics.OUT_OF_MEMORY, place) from None
 
 
 def _depth(caller: Frame, is_recursive: bool, span: Span) -> int:

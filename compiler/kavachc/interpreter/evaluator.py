@@ -16,6 +16,7 @@ from kavachc.interpreter.frames import Frame, Steps
 from kavachc.interpreter.host import Host
 from kavachc.interpreter.places import may_hold_array
 from kavachc.interpreter.rules import holds
+from kavachc.interpreter.signals import EXHAUSTED, exhausted
 from kavachc.interpreter.values import Value
 from kavachc.interpreter.world import World
 from kavachc.semantics import typed_ast as typed
@@ -48,9 +49,12 @@ class Evaluator:
 
     def expression(self, node: typed.Expr, frame: Frame) -> Steps:
         """The value of any expression."""
-        if self.plan(node).reads is not None:
-            return self.simple_value(node, frame)
-        return (yield from COMPOUND[type(node)](self, node, frame))
+        try:
+            if self.plan(node).reads is not None:
+                return self.simple_value(node, frame)
+            return (yield from COMPOUND[type(node)](self, node, frame))
+        except EXHAUSTED as problem:
+            raise exhausted(problem, node) from None
 
     def expressions(self, nodes: tuple[typed.Expr, ...], frame: Frame) -> Steps:
         """The values of several expressions, left to right, as a list."""
@@ -74,8 +78,11 @@ class Evaluator:
         if kind is typed.LogicalOperation:
             return self._logical(node, frame)  # type: ignore[arg-type]
         combination: Combination = COMBINE[kind]
-        values = [self._combined(child, frame) for child in combination.children(node)]
-        return combination.combine(self, node, frame, values)
+        try:
+            values = [self._combined(child, frame) for child in combination.children(node)]
+            return combination.combine(self, node, frame, values)
+        except EXHAUSTED as problem:
+            raise exhausted(problem, node) from None
 
     def _logical(self, node: typed.LogicalOperation, frame: Frame) -> Value:
         left = self._combined(node.left, frame)

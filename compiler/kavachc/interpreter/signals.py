@@ -10,6 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kavachc.interpreter.values import Value
+from kavachc.semantics import panics
+from kavachc.semantics.typed_ast import ArithmeticOperation, Expr
 from kavachc.source import Span
 
 if TYPE_CHECKING:
@@ -64,6 +66,16 @@ class KavachPanic(Exception):
     def report(self) -> str:
         """All lines, the last one without its end."""
         return "\n".join([f"panic: {self.message} at {self.span.place()}", *(self.trace or ())])
+
+
+# What Python raises where there is no more memory, or no more stack.
+EXHAUSTED = (MemoryError, RecursionError)
+
+
+def exhausted(problem: MemoryError | RecursionError, node: Expr) -> KavachPanic:
+    """The panic that it becomes where `node` was being evaluated."""
+    message = panics.OUT_OF_MEMORY if isinstance(problem, MemoryError) else panics.STACK_OVERFLOW
+    return KavachPanic(message, node.operator_span if isinstance(node, ArithmeticOperation) else node.span)
 
 
 class Panics(Exception):

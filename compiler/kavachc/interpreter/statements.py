@@ -12,6 +12,7 @@ from kavachc.interpreter.places import read_place, store
 from kavachc.interpreter.rules import look_at_rules
 from kavachc.interpreter.signals import Breaks, Continues, Fails, KavachPanic, Leaves, Returns
 from kavachc.interpreter.values import Value
+from kavachc.semantics import panics
 from kavachc.semantics import typed_ast as typed
 from kavachc.semantics.types import STRING
 
@@ -66,10 +67,16 @@ def _assign(evaluator: Evaluator, statement: typed.Assign, frame: Frame) -> Step
     else:
         before = read_place(place, indexes, frame)
         value = yield from evaluator.expression(statement.value, frame)
-        result = arithmetic.arithmetic(operator, place.type, before, value, statement.operator_span)
+        try:
+            result = arithmetic.arithmetic(operator, place.type, before, value, statement.operator_span)
+        except MemoryError:
+            raise KavachPanic(panics.OUT_OF_MEMORY, statement.operator_span) from None
         if place.type is STRING:
             evaluator.count_text(result, statement.operator_span)
-    store(place, indexes, frame, result)
+    try:
+        store(place, indexes, frame, result)
+    except MemoryError:
+        raise KavachPanic(panics.OUT_OF_MEMORY, place.span) from None
     yield from look_at_rules(evaluator, place, indexes, frame)
 
 

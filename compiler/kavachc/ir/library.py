@@ -66,6 +66,11 @@ class LibraryEntry:
     def is_generic(self) -> bool:
         return any(_mentions(type) for type in (*self.parameters, self.result))
 
+    @property
+    def needs_memory(self) -> bool:
+        """It makes more than a word, or changes an array."""
+        return self.changes or any(_is_block(type) for type in (self.result, *made_of(self.result)))
+
     def variable(self, types: list[IrType]) -> IrType | None:
         """What the variable stands for when the operands have these types, which must be right; None without one."""
         if len(types) != len(self.parameters):
@@ -87,6 +92,10 @@ def in_memory(declared: IrType) -> bool:
 
 def _mentions(type: IrType) -> bool:
     return type == T or any(_mentions(part) for part in made_of(type))
+
+
+def _is_block(type: IrType) -> bool:
+    return type in (STRING, T) or isinstance(type, Array)
 
 
 def _match(wanted: IrType, type: IrType, found: IrType | None) -> IrType | None:

@@ -3,4 +3,5 @@
 INTEGER_OVERFLOW = "integer overflow"
 DIVISION_BY_ZERO = "division by zero"
 CALLS_TOO_DEEP = "calls are nested more than 100000 deep"
+STACK_OVERFLOW = "stack overflow"
 CALL_DEPTH_MAX = 100_000

@@ -12,8 +12,12 @@ from typing import Literal, cast
 from kavachc.ir.library import LIBRARY, LibraryEntry, carried, in_memory
 
 Carried = Literal["none", "pointer", "int64", "int32", "float", "bool"]
-# ends: never returns. allocates: gives memory that nothing else knows. reads: only reads, and always returns.
-Effect = Literal["any", "ends", "allocates", "reads"]
+# ends: never returns. allocates: gives memory that nothing else knows. reads: only reads, and always returns. small:
+# needs no memory. Before calls of those with any other effect than ends, reads and small, the program says where it is.
+Effect = Literal["any", "ends", "allocates", "reads", "small"]
+# Where generated code tells the runtime that it is (a kv_caller); how low the stack may be before a recursive call.
+HERE, STACK_LIMIT = "kv_here", "kv_stack_limit"
+RUNTIME_VARIABLES = (HERE, STACK_LIMIT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,18 +27,22 @@ class RuntimeCall:
     result: Carried
     effect: Effect = "any"
 
+    @property
+    def needs_memory(self) -> bool:
+        return self.effect in ("any", "allocates")
+
 
 _ROWS = (
     # Memory.
     RuntimeCall("kv_allocate", ("int64",), "pointer", "allocates"),
-    RuntimeCall("kv_free", ("pointer",), "none"),
-    RuntimeCall("kv_retain_value", ("pointer", "pointer"), "none"),
-    RuntimeCall("kv_release_value", ("pointer", "pointer"), "none"),
-    RuntimeCall("kv_live_blocks", (), "int64"),
+    RuntimeCall("kv_free", ("pointer",), "none", "small"),
+    RuntimeCall("kv_retain_value", ("pointer", "pointer"), "none", "small"),
+    RuntimeCall("kv_release_value", ("pointer", "pointer"), "none", "small"),
+    RuntimeCall("kv_live_blocks", (), "int64", "small"),
     RuntimeCall("kv_frame_allocate", ("int64",), "pointer", "allocates"),
-    RuntimeCall("kv_frame_free", ("pointer",), "none"),
+    RuntimeCall("kv_frame_free", ("pointer",), "none", "small"),
     # Strings and text.
-    RuntimeCall("kv_text_begin", ("pointer",), "none"),
+    RuntimeCall("kv_text_begin", ("pointer",), "none", "small"),
     RuntimeCall("kv_text_literal", ("pointer", "pointer", "int64"), "none"),
     RuntimeCall("kv_text_string", ("pointer", "pointer"), "none"),
     RuntimeCall("kv_text_int", ("pointer", "int64"), "none"),
@@ -57,7 +65,7 @@ _ROWS = (
     RuntimeCall("kv_array_rest", ("pointer", "pointer", "int64"), "pointer", "allocates"),
     # Maps.
     RuntimeCall("kv_map_new", ("pointer", "int64"), "pointer", "allocates"),
-    RuntimeCall("kv_map_find", ("pointer", "pointer", "pointer"), "pointer"),
+    RuntimeCall("kv_map_find", ("pointer", "pointer", "pointer"), "pointer", "small"),
     RuntimeCall("kv_map_unique", ("pointer", "pointer"), "none"),
     RuntimeCall("kv_map_set", ("pointer", "pointer", "pointer", "pointer"), "none"),
     RuntimeCall("kv_map_remove", ("pointer", "pointer", "pointer"), "none"),
@@ -76,16 +84,16 @@ _ROWS = (
     RuntimeCall("kv_task_new", ("pointer",), "pointer"),
     RuntimeCall("kv_task_outcome", ("pointer",), "pointer", "reads"),
     RuntimeCall("kv_task_start", ("pointer", "pointer"), "none"),
-    RuntimeCall("kv_task_free", ("pointer",), "none"),
+    RuntimeCall("kv_task_free", ("pointer",), "none", "small"),
     RuntimeCall("kv_task_wait", ("pointer", "pointer"), "bool"),
     RuntimeCall("kv_task_wait_for", ("pointer", "int64", "pointer"), "bool"),
-    RuntimeCall("kv_task_ended", ("pointer",), "bool"),
+    RuntimeCall("kv_task_ended", ("pointer",), "bool", "small"),
     RuntimeCall("kv_task_cancel", ("pointer",), "none"),
-    RuntimeCall("kv_call", ("pointer",), "none"),
-    RuntimeCall("kv_return", ("pointer",), "none"),
-    RuntimeCall("kv_cancelled", (), "bool"),
+    RuntimeCall("kv_call", ("pointer",), "none", "small"),
+    RuntimeCall("kv_return", ("pointer",), "none", "small"),
+    RuntimeCall("kv_cancelled", (), "bool", "small"),
     RuntimeCall("kv_sleep", ("int64", "pointer"), "bool"),
-    RuntimeCall("kv_now", (), "int64"),
+    RuntimeCall("kv_now", (), "int64", "small"),
     # The ledger.
     RuntimeCall("kv_audit_call", ("int64", "pointer"), "none"),
     RuntimeCall("kv_limit_begin", ("int64", "int64"), "none"),
@@ -120,7 +128,8 @@ def _library_call(entry: LibraryEntry) -> RuntimeCall:
     if entry.waits:
         parameters.append("pointer")
         result = "bool"
-    return RuntimeCall(entry.symbol, cast(tuple[Carried, ...], tuple(parameters)), cast(Carried, result))
+    effect: Effect = "any" if entry.needs_memory else "small"
+    return RuntimeCall(entry.symbol, cast(tuple[Carried, ...], tuple(parameters)), cast(Carried, result), effect)
 
 
 LIBRARY_CALLS = {entry.symbol: _library_call(entry) for entry in LIBRARY.values()}

@@ -8,6 +8,7 @@ from kavachc.backend.llvm_function import Emitter, FunctionEmitter
 from kavachc.ir.facts import capability_method, function_called
 from kavachc.ir.module import Instruction
 from kavachc.ir.panics import CALL_DEPTH_MAX
+from kavachc.ir.runtime_calls import HERE, STACK_LIMIT
 from kavachc.ir.types import FunctionValue, IrType, Outcome, Task
 
 
@@ -68,7 +69,10 @@ def _perform_call(
 ) -> str:
     """The result is an operand of the call's type; `0` for nothing."""
     depth = _one_deeper(out, instruction) if counted else out.depth
-    arguments = _arguments(out, instruction, out.as_caller(instruction), depth)
+    caller = out.as_caller(instruction)
+    if counted and not waits:
+        _check_stack(out, instruction)
+    arguments = _arguments(out, instruction, caller, depth)
     if not waits:
         llvm_type = out.emission.result_type(type)
         if llvm_type == "void":
@@ -97,6 +101,13 @@ def _one_deeper(out: FunctionEmitter, instruction: Instruction) -> str:
     return out.assign(f"add nuw nsw i64 {out.depth}, 1")
 
 
+def _check_stack(out: FunctionEmitter, instruction: Instruction) -> None:
+    """Looks whether the stack comes to its end."""
+    here = out.assign("call ptr @llvm.stacksave.p0()")
+    limit = out.assign(f"load ptr, ptr @{STACK_LIMIT}")
+    out.panic_if(out.assign(f"icmp ult ptr {here}, {limit}"), out.panic_of("stack", instruction))
+
+
 def _spawn(out: FunctionEmitter, instruction: Instruction) -> str:
     type = result_type(instruction)
     assert isinstance(type, Task)
@@ -105,6 +116,8 @@ def _spawn(out: FunctionEmitter, instruction: Instruction) -> str:
     outcome = out.call("kv_task_outcome", task)
     start = out.emission.constants.start(out.site(instruction))
     first = _start(out, symbol, _arguments(out, instruction, start, "0"), outcome, "null")
+    # The call has told a place of its own.
+    out.write(f"store ptr {start}, ptr @{HERE}")
     out.perform("kv_task_start", task, first)
     return task
 

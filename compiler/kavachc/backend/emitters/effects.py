@@ -41,6 +41,7 @@ def _string_concat(out: FunctionEmitter, instruction: Instruction) -> str:
 
 
 def _text_make(out: FunctionEmitter, instruction: Instruction) -> str:
+    out.tell_place()
     text = out.text_memory()
     # Told when it is in use, it need not live in a coroutine's frame.
     out.write(f"call void @llvm.lifetime.start.p0(ptr {text})")
@@ -69,6 +70,7 @@ def _text_shown(out: FunctionEmitter, instruction: Instruction) -> str:
         )
 
     shown = out.helpers.define(f"shown.{type}", f"ptr @({memory_type} %value)", "cold noinline #0", body)
+    out.tell_place()
     return out.assign(f"call ptr {shown}({out.member(instruction.operands[0])})")
 
 
@@ -180,6 +182,7 @@ def _json_check(out: FunctionEmitter, instruction: Instruction) -> str:
 def _decode(out: FunctionEmitter, instruction: Instruction) -> str:
     type = result_type(instruction)
     json = out.operand(instruction.operands[0])
+    out.tell_place()
     return out.assign(f"call {out.layouts.register_type(type)} {out.helpers.decode(type)}(ptr {json})")
 
 

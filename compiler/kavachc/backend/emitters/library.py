@@ -17,6 +17,8 @@ def _builtin(out: FunctionEmitter, instruction: Instruction) -> str:
         out.member(operand) if in_memory(declared) else out.typed(operand)
         for operand, declared in zip(instruction.operands, entry.parameters, strict=True)
     ]
+    if entry.needs_memory:
+        out.tell_place()
     if entry.panics:
         arguments.append(out.place(instruction))
     if entry.result == NOTHING:

@@ -106,6 +106,7 @@ def _make(out: FunctionEmitter, instruction: Instruction) -> str:
 
 
 def _set_in(out: FunctionEmitter, type: Map, map_: str, key: Value, value: Value) -> str:
+    out.tell_place()
     symbol = _changed(out, type, "set", {"key": type.key, "value": type.value})
     return out.assign(f"call ptr {symbol}(ptr {map_}, {out.member(key)}, {out.member(value)})")
 
@@ -158,6 +159,7 @@ def _remove(out: FunctionEmitter, instruction: Instruction) -> str:
     type = _map(target_of(slot.type))
     address = out.operand(slot)
     before = out.assign(f"load ptr, ptr {address}{_POINTER}")
+    out.tell_place()
     symbol = _changed(out, type, "remove", {"key": type.key})
     made = out.assign(f"call ptr {symbol}(ptr {before}, {out.member(key)})")
     out.write(f"store ptr {made}, ptr {address}{_POINTER}")

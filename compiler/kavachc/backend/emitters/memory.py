@@ -83,7 +83,9 @@ def made_unless(out: FunctionEmitter, slot: str, is_ready: str, array: str, make
     making, ready, made = out.fresh("make"), out.fresh("ready"), out.fresh("%made")
     out.write(f"br i1 {is_ready}, label %{ready}, label %{making}{LIKELY}")
     call = f"{made} = call ptr {make}(ptr {array})"
-    out.write_cold(making, [call, f"store ptr {made}, ptr {slot}{_POINTER}", f"br label %{ready}"])
+    out.write_cold(
+        making, [*out.telling_place(), call, f"store ptr {made}, ptr {slot}{_POINTER}", f"br label %{ready}"]
+    )
     out.start_block(ready)
     return out.assign(f"phi ptr [{array}, %{before}], [{made}, %{making}]")
 
