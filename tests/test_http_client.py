@@ -19,7 +19,8 @@ from http_programs import Connection, Server, raw_server
 from kavachc.bindings.abi import ExchangeProblem
 from kavachc.bindings.exchange import HttpRequest
 from kavachc.bindings.http_client import HttpClient
-from kavachc.bindings.http_proxy import UnusableProxy, proxy_for
+from kavachc.bindings.http_proxy import Proxy, UnusableProxy, proxy_for
+from kavachc.bindings.http_url import parse_url
 from kavachc.mock.command import CERTIFICATES, server_context
 from serving import serving
 
@@ -138,33 +139,66 @@ def test_many_at_once_keep_their_connections(client: HttpClient) -> None:
 URL = "https://api.example.com:8443/v1"
 
 
+def chosen(url: str, **environment: str) -> Proxy | None:
+    parsed = parse_url(url)
+    assert not isinstance(parsed, str)
+    return proxy_for(parsed, environment)
+
+
 @pytest.mark.parametrize(
-    "exempt", ["*", "api.example.com", "example.com", ".example.com", "a, Example.COM ", "example.com:8443", "com"]
-)
+    "exempt",
+    ["*", "a *", "api.example.com", "api.example.com.", "example.com", ".example.com", "*.example.com",
+     "a, Example.COM ", "a.com example.com", "example.com:8443", "com"],
+)  # fmt: skip
 def test_hosts_that_need_no_proxy(exempt: str) -> None:
-    assert proxy_for(URL, {"HTTPS_PROXY": "proxy:3128", "NO_PROXY": exempt}) is None
+    assert chosen(URL, HTTPS_PROXY="proxy:3128", NO_PROXY=exempt) is None
 
 
-@pytest.mark.parametrize("exempt", ["", ",", "ample.com", "example.com:443", "x.api.example.com", "api.example.org"])
+@pytest.mark.parametrize(
+    "exempt", ["", ",", ".", "ample.com", "example.com:443", "x.api.example.com", "api.example.org", "0.0.0.0/0"]
+)
 def test_hosts_that_need_one(exempt: str) -> None:
-    assert proxy_for(URL, {"HTTPS_PROXY": "proxy:3128", "NO_PROXY": exempt}) == "http://proxy:3128"
+    assert chosen(URL, HTTPS_PROXY="proxy:3128", NO_PROXY=exempt) == Proxy("proxy", 3128, None)
+
+
+#: The host of a URL, and what exempts it or does not.
+ADDRESSES = (
+    ("10.1.2.3", ["10.1.2.3", "10.1.2.3:80", "10.0.0.0/8", "10.1.2.3/32", "0.0.0.0/0", "11.0.0.0/7"],
+     ["10.1.2.4", "10.1.2.3:81", "11.0.0.0/8", "10.0.0.0/33", "10/8", "::/0", "3", ".2.3"]),
+    ("[::1]", ["::1", "[::1]", "[::1]:80", "0:0::1", "::/64", "::1/128"],
+     ["::2", "[::1]:81", "::2/127", "0.0.0.0/0", "::1/129"]),
+)  # fmt: skip
+
+
+def test_addresses_that_need_no_proxy() -> None:
+    for host, exempt, others in ADDRESSES:
+        for text in exempt:
+            assert chosen(f"http://{host}", HTTP_PROXY="proxy", NO_PROXY=text) is None, text
+        for text in others:
+            assert chosen(f"http://{host}", HTTP_PROXY="proxy", NO_PROXY=text) is not None, text
 
 
 def test_what_a_proxy_variable_may_hold() -> None:
-    for text, url in (
-        ("http://me:secret@proxy.example:3128/", "http://me:secret@proxy.example:3128"),
-        ("proxy", "http://proxy"),
-        ("http://[::1]:3128", "http://[::1]:3128"),
+    for text, proxy in (
+        ("http://me:secret@proxy.example:3128/", Proxy("proxy.example", 3128, "Basic bWU6c2VjcmV0")),
+        ("http://m%65:s/e?c ret@proxy", Proxy("proxy", 80, "Basic bWU6cy9lP2MgcmV0")),
+        ("me@proxy", Proxy("proxy", 80, "Basic bWU6")),
+        ("proxy", Proxy("proxy", 80, None)),
+        ("http://[::1]:3128", Proxy("::1", 3128, None)),
     ):
-        assert proxy_for(URL, {"https_proxy": text, "HTTPS_PROXY": "other"}) == url
-        assert proxy_for(URL, {"ALL_PROXY": text}) == url
-        assert proxy_for(URL, {"HTTP_PROXY": text}) is None
-        assert proxy_for("http://a.com", {"HTTP_PROXY": text}) == url
-    for text in ("socks5://proxy", "https://proxy", "http://", "proxy:x", "proxy:70000"):
-        with pytest.raises(UnusableProxy):
-            proxy_for(URL, {"HTTPS_PROXY": text})
-    assert proxy_for("http://[::1]:80/", {"HTTP_PROXY": "proxy", "NO_PROXY": "[::1]:80"}) is None
-    assert proxy_for("http://[::1]:80/", {"HTTP_PROXY": "proxy", "NO_PROXY": "::1"}) is None
+        assert chosen(URL, https_proxy=text, HTTPS_PROXY="other") == proxy
+        assert chosen(URL, ALL_PROXY=text) == proxy
+        assert chosen(URL, HTTP_PROXY=text) is None
+        assert chosen("http://a.com", HTTP_PROXY=text) == proxy
+
+
+@pytest.mark.parametrize("text", [
+    "socks5://proxy", "https://proxy", "http://", "proxy:x", "proxy:70000", "proxy:0", "proxy/x", "proxy?x", "http://proxy//",
+    "pro xy", "proxy\r\nx: y", "proxy\n", "127.1", "http://a@b@", f"{'p' * 4097}@proxy",
+])  # fmt: skip
+def test_what_no_proxy_variable_may_hold(text: str) -> None:
+    with pytest.raises(UnusableProxy):
+        chosen(URL, HTTPS_PROXY=text)
 
 
 @pytest.mark.parametrize("command", [["interp"], ["interp", "--host", "native"], ["run"]], ids=" ".join)

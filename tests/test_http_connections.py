@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import base64
 import os
 import signal
-import socket
 import subprocess
 import sys
 import threading
 import time
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -178,67 +175,18 @@ def test_a_connection_that_the_server_closed_is_not_used_again(run: Run) -> None
     assert server.connections == 3
 
 
-# Proxies.
+# Names.
 
 
-def pump(source: socket.socket, target: socket.socket) -> None:
-    try:
-        while content := source.recv(65536):
-            target.sendall(content)
-    except OSError:
-        pass
-    finally:
-        with suppress(OSError):
-            target.shutdown(socket.SHUT_WR)
-
-
-def proxy(server: Server, connection: Connection) -> None:
-    """Opens tunnels, and answers requests in plain text itself."""
-    request = connection.read()
-    if request is None:
-        return
-    server.requests.append(request)
-    method, target = request.line.split()[:2]
-    if method != "CONNECT":
-        connection.answer(answered("8"))
-        return
-    if "refuse" in target:
-        connection.answer(b"no", "403 Forbidden")
-        return
-    host, _, port = target.rpartition(":")
-    with socket.create_connection((host, int(port))) as upstream:
-        connection.socket.sendall(b"HTTP/1.1 200 Connection established\r\n\r\n")
-        back = threading.Thread(target=pump, args=(upstream, connection.socket), daemon=True)
-        back.start()
-        pump(connection.socket, upstream)
-        back.join(10)
-
-
-def test_a_tunnel_through_a_proxy(run: Run) -> None:
-    with raw_server(proxy) as through, serving({"replies": [{"answer": 7}]}, certificate="localhost") as server:
-        address = f"http://me:p%40ss@localhost:{through.port}"
-        ran = run("claude", "gpt", **setting(server.url, "https://refuse.example/v1", HTTPS_PROXY=address))
-        assert ran.out.splitlines() == ["7", failed("cannot reach refuse.example:443")]
-        heads = [request.head for request in through.requests]
-        assert [head.split("\r\n")[0] for head in heads] == [
-            f"CONNECT localhost:{server.port} HTTP/1.1",
-            "CONNECT refuse.example:443 HTTP/1.1",
-        ]
-        login = base64.b64encode(b"me:p@ss").decode()
-        assert all(f"proxy-authorization: basic {login}".lower() in head.lower() for head in heads)
-        assert KEY not in "".join(heads)
-
-
-def test_plain_requests_through_a_proxy_and_those_that_need_none(run: Run) -> None:
-    with raw_server(proxy) as through, raw_server(seven) as server:
-        ran = run(
-            "claude",
-            "gpt",
-            **setting("http://provider.example/gate", server.url, http_proxy=through.url, no_proxy="localhost"),
-        )
-    assert ran.out.splitlines()[0] == "8"
-    assert through.requests[0].line == "POST http://provider.example/gate/v1/messages HTTP/1.1"
-    assert len(through.requests) == 1 and len(server.requests) == 1
+def test_names_that_are_this_machine(run: Run) -> None:
+    """A dot at the end, and what is below `localhost`."""
+    with raw_server(seven) as server, serving({"replies": [{"answer": 7}]}, certificate="localhost") as secure:
+        for host in ("localhost.", "A.b.LocalHost", "127.0.0.1"):
+            ran = run("claude", **setting(server.url.replace("localhost", host)))
+            assert ran.out.splitlines() == ["7"], host
+            assert f"host: {host.lower()}:{server.port}\r\n" in server.requests[-1].head.lower()
+        ran = run("claude", **setting(secure.url.replace("localhost", "localhost.")))
+        assert ran.out.splitlines() == ["7"]
 
 
 # Requests that nobody wants any more.

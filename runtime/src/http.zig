@@ -42,6 +42,7 @@ pub fn variable(name: []const u8) ?[]const u8 {
 
 test {
     _ = @import("http/answer.zig");
+    _ = @import("http/gzip.zig");
     _ = @import("http/names.zig");
     _ = @import("http/proxy.zig");
     _ = @import("http/url.zig");

@@ -52,6 +52,15 @@ class HttpEngine(Protocol):
         """The run is over: ends what is under way."""
 
 
+class Ends(Exception):
+    """Of an engine: the request ends here, for this reason; the status is 0 where no answer has begun."""
+
+    def __init__(self, problem: ExchangeProblem, status: int = 0) -> None:
+        super().__init__(problem.name)
+        self.problem = problem
+        self.status = status
+
+
 class Exchanges:
     """Carries the native runtime's requests to an engine, which is made when the first one is sent."""
 

@@ -20,12 +20,15 @@ from typing import TYPE_CHECKING, Any
 
 from kavachc.bindings.abi import ExchangeProblem
 from kavachc.bindings.authorities import Authorities
-from kavachc.bindings.exchange import HttpReceiver, HttpRequest
-from kavachc.bindings.http_proxy import UnusableProxy, proxy_for
+from kavachc.bindings.exchange import Ends, HttpReceiver, HttpRequest
+from kavachc.bindings.http_proxy import Proxy, UnusableProxy, proxy_for
+from kavachc.bindings.http_url import parse_with_query
 from kavachc.bindings.shortage import Places, check_files, shortage_of
 
 if TYPE_CHECKING:
     import httpx
+
+    from kavachc.bindings.http_carrier import Carrier
 
 Problem = ExchangeProblem
 STACK_BYTES = 1 << 20
@@ -37,21 +40,18 @@ NAME_MISMATCH_CODES = (62, 64)
 UNREACHABLE_ERRNOS = (errno.ENETUNREACH, errno.EHOSTUNREACH, errno.ENETDOWN, errno.EHOSTDOWN, errno.EADDRNOTAVAIL)
 
 
-class _Ends(Exception):
-    """Reading ends here, for this reason."""
-
-    def __init__(self, problem: Problem) -> None:
-        super().__init__(problem.name)
-        self.problem = problem
-
-
 @dataclass(frozen=True, slots=True)
 class _Place:
     """Where connections lead, and so which requests they can carry."""
 
+    origin: str
     is_tls: bool
-    authority: str
-    proxy: str | None
+    proxy: Proxy | None
+
+    @property
+    def is_forwarded(self) -> bool:
+        """The proxy reads the requests: it is told the whole URL, and who we are."""
+        return self.proxy is not None and not self.is_tls
 
 
 @dataclass(eq=False, slots=True)
@@ -79,7 +79,7 @@ class HttpClient:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
         self._sendings: dict[HttpReceiver, _Sending] = {}
-        self._idle: dict[_Place, list[httpx.AsyncHTTPTransport]] = {}
+        self._idle: dict[_Place, list[Carrier]] = {}
         self._authorities: Authorities | None = None
         self._places: Places | None = None
 
@@ -177,7 +177,7 @@ class HttpClient:
             place = _place(request.url)
             try:
                 await self._converse(sending, place, connecting.cancel)
-            except _Ends:
+            except Ends:
                 raise
             except Exception as error:
                 problem = problem_of(error, sending.phase)
@@ -186,7 +186,8 @@ class HttpClient:
                 # What is wrong with a proxy is not said of the server behind it.
                 is_of_proxy = place.proxy is not None and problem in (Problem.REFUSED, Problem.UNKNOWN_HOST)
                 return Problem.UNREACHABLE if is_of_proxy else problem
-        except _Ends as end:
+        except Ends as end:
+            sending.status = sending.status or end.status
             return end.problem
         finally:
             connecting.cancel()
@@ -198,12 +199,18 @@ class HttpClient:
 
         carrier = self._take(place)
         given = [(name, value.strip(" \t")) for name, value in sending.request.headers]
+        headers = [("accept-encoding", "gzip"), *given]
+        extensions: dict[str, Any] = {"trace": _follow(sending, connected)}
+        if place.proxy is not None and place.is_forwarded:
+            extensions["target"] = sending.request.url.encode()
+            if place.proxy.authorization is not None:
+                headers.append(("proxy-authorization", place.proxy.authorization))
         request = httpx.Request(
             sending.request.method,
             sending.request.url,
-            headers=[("accept-encoding", "gzip"), *given],
+            headers=headers,
             content=sending.request.body,
-            extensions={"trace": _follow(sending, connected)},
+            extensions=extensions,
         )
         response = await carrier.handle_async_request(request)
         try:
@@ -213,36 +220,37 @@ class HttpClient:
             await _read_body(response, sending.receiver)
         finally:
             await response.aclose()
-        self._idle.setdefault(place, []).append(carrier)
+        if _is_framed_twice(response) or carrier.has_more():
+            await carrier.aclose()
+        else:
+            self._idle.setdefault(place, []).append(carrier)
 
-    def _take(self, place: _Place) -> httpx.AsyncHTTPTransport:
+    def _take(self, place: _Place) -> Carrier:
         """The one that was used last for this place, or a new one.
 
         Each carries one request at a time, and so has one connection: httpx's own pool looks at every connection, for
         every connection, whenever a request begins or ends, which with 256 takes all the time there is.
         """
-        import httpx
+        from kavachc.bindings.http_carrier import Carrier
+        from kavachc.bindings.http_stream import Backend
 
         idle = self._idle.get(place)
         if idle:
             return idle.pop()
         if self._authorities is None and place.is_tls:
             self._authorities = Authorities()
-        return httpx.AsyncHTTPTransport(
-            verify=self._authorities.context if self._authorities else False,
-            proxy=place.proxy,
-            trust_env=False,
-            limits=httpx.Limits(max_connections=1, keepalive_expiry=IDLE_S_MAX),
-        )
+        context = self._authorities.context if self._authorities is not None else None
+        return Carrier(Backend(place.proxy, place.is_tls), context, IDLE_S_MAX)
 
 
 def _place(url: str) -> _Place:
+    parsed = parse_with_query(url)
+    if isinstance(parsed, str):
+        raise Ends(Problem.UNKNOWN_HOST)
     try:
-        proxy = proxy_for(url, os.environ)
+        return _Place(parsed.origin, parsed.is_tls, proxy_for(parsed, os.environ))
     except UnusableProxy:
-        raise _Ends(Problem.UNREACHABLE) from None
-    scheme, authority = url.split("/", 3)[0:3:2]
-    return _Place(scheme.lower() == "https:", authority, proxy)
+        raise Ends(Problem.UNREACHABLE) from None
 
 
 def _follow(sending: _Sending, connected: Callable[[], object]) -> Callable[[str, dict[str, Any]], Any]:
@@ -251,7 +259,7 @@ def _follow(sending: _Sending, connected: Callable[[], object]) -> Callable[[str
     async def follow(event: str, details: dict[str, Any]) -> None:
         if event == "connection.start_tls.started":
             sending.phase = "secure"
-        elif event.endswith("send_request_headers.started") and details["request"].method != b"CONNECT":
+        elif event.endswith("send_request_headers.started"):
             sending.phase = "talk"
             connected()
 
@@ -260,33 +268,51 @@ def _follow(sending: _Sending, connected: Callable[[], object]) -> Callable[[str
 
 async def _read_body(response: httpx.Response, receiver: HttpReceiver) -> None:
     """Hands the body on, unpacked, in pieces of bounded size."""
-    encoding = response.headers.get("content-encoding", "identity").strip().lower()
-    if encoding == "identity":
+    written = response.headers.get("content-encoding", "").lower().split(",")
+    codings = [each for each in (one.strip() for one in written) if each not in ("", "identity")]
+    if not codings:
         async for content in response.aiter_raw():
             _deliver(content, receiver)
         return
-    if encoding not in ("gzip", "x-gzip"):
-        raise _Ends(Problem.MALFORMED)  # Not what we asked for.
-    unpacker = zlib.decompressobj(16 + zlib.MAX_WBITS)
+    if codings not in (["gzip"], ["x-gzip"]):
+        raise Ends(Problem.MALFORMED)  # Not what we asked for.
+    unpacker = Unpacker()
     async for content in response.aiter_raw():
-        for piece in _unpacked(unpacker, content):
+        for piece in unpacker.unpack(content):
             _deliver(piece, receiver)
-    if not unpacker.eof:
-        raise _Ends(Problem.MALFORMED)
+    if not unpacker.is_between_members:
+        # Where only the end of the connection is the body's, it came too early.
+        is_until_close = not {"content-length", "transfer-encoding"} & {name.lower() for name in response.headers}
+        raise Ends(Problem.DROPPED if is_until_close else Problem.MALFORMED)
 
 
-def _unpacked(unpacker: Any, content: bytes) -> Iterator[bytes]:
-    while content and not unpacker.eof:
-        try:
-            yield unpacker.decompress(content, PIECE_BYTES)
-        except zlib.error:
-            raise _Ends(Problem.MALFORMED) from None
-        content = unpacker.unconsumed_tail
+class Unpacker:
+    """Of gzip: its members follow each other, each with its checksum. No body at all is no member."""
+
+    def __init__(self) -> None:
+        self.is_between_members = True
+        self._member = zlib.decompressobj(16 + zlib.MAX_WBITS)
+
+    def unpack(self, content: bytes) -> Iterator[bytes]:
+        while content:
+            if self._member.eof:
+                self._member = zlib.decompressobj(16 + zlib.MAX_WBITS)
+            try:
+                yield self._member.decompress(content, PIECE_BYTES)
+            except zlib.error:
+                raise Ends(Problem.MALFORMED) from None
+            self.is_between_members = self._member.eof
+            content = self._member.unused_data if self._member.eof else self._member.unconsumed_tail
+
+
+def _is_framed_twice(response: httpx.Response) -> bool:
+    """A server that says both may mean another end than we read."""
+    return "content-length" in response.headers and "transfer-encoding" in response.headers
 
 
 def _deliver(content: bytes, receiver: HttpReceiver) -> None:
     if content and not receiver.body(content):
-        raise _Ends(Problem.ABORTED)
+        raise Ends(Problem.ABORTED)
 
 
 # What went wrong.
@@ -305,8 +331,6 @@ def problem_of(error: BaseException, phase: str) -> Problem:
     for each in chain:
         if isinstance(each, ssl.SSLCertVerificationError):
             return Problem.WRONG_NAME if each.verify_code in NAME_MISMATCH_CODES else Problem.UNTRUSTED
-    if any(isinstance(each, httpx.ProxyError) for each in chain):
-        return Problem.UNREACHABLE
     if phase == "secure":
         return Problem.TLS if any(_is_of_tls(each) for each in chain) else Problem.DROPPED
     # httpx knows by itself that an address such as 256.0.0.1 is none.
@@ -329,7 +353,7 @@ def _while_talking(chain: list[BaseException]) -> Problem:
             return Problem.MALFORMED
         if isinstance(each, httpx.RemoteProtocolError):
             text = str(each)
-            is_dropped = text.startswith(("Server disconnected", "peer closed connection"))
+            is_dropped = text.startswith(("Server disconnected", "peer closed", "peer unexpectedly closed"))
             return Problem.DROPPED if is_dropped else Problem.MALFORMED
         if isinstance(each, httpx.DecodingError | httpx.InvalidURL):
             return Problem.MALFORMED
@@ -380,6 +404,10 @@ class _Loop(asyncio.SelectorEventLoop):
                 problem = error
                 try:
                     check_files()
+                    # Every such name is this machine, also where the resolver does not say so (RFC 6761).
+                    if is_localhost(host):
+                        result = socket.getaddrinfo("localhost", port, family, type, proto, flags)
+                        problem = None
                 except OSError as shortage:
                     problem = shortage
             with suppress(RuntimeError):  # The loop is closed.
@@ -395,6 +423,11 @@ class _Loop(asyncio.SelectorEventLoop):
 
         start_thread(look_up)
         return await found
+
+
+def is_localhost(host: str | bytes | None) -> bool:
+    name = host.decode("ascii", "replace") if isinstance(host, bytes) else host or ""
+    return f".{name}".lower().removesuffix(".").endswith(".localhost")
 
 
 def start_thread(function: Callable[..., None], *arguments: Any) -> threading.Thread:

@@ -21,14 +21,15 @@ const tls = std.crypto.tls;
 const pages = std.heap.page_allocator;
 
 /// The head of an answer must fit into what is read at once.
-const head_size_max = 16 * 1024;
+const head_size_max = answers.head_bytes_max;
 const plain_write_size = 4 * 1024;
 const record_size = tls.Client.min_buffer_len;
 
 /// A server that keeps connections open longer than this for the next request is the usual one.
 const fresh_ns = 5 * std.time.ns_per_s;
 
-pub const Opened = union(enum) { connection: *Connection, problem: Problem };
+/// A status is what a proxy said instead of opening a way.
+pub const Opened = union(enum) { connection: *Connection, problem: Problem, status: u16 };
 
 pub const Connection = struct {
     socket: sockets.Socket,
@@ -36,6 +37,8 @@ pub const Connection = struct {
     /// For a request in plain text that goes through a proxy: what it says to it.
     proxy_login: []const u8 = "",
     is_proxied_plain: bool = false,
+    /// What a proxy said that wants to know us before it opens a tunnel; 0: it did not.
+    refused_status: u16 = 0,
     /// What it is for: the start of a URL, scheme and authority.
     place: []const u8,
     memory: []u8,
@@ -104,9 +107,10 @@ pub fn open(url: Url, place: []const u8, watch: *const Watch) Opened {
         const authority = if (url.is_tls) authorities.trusted() catch break :problem Problem.no_files else null;
         break :problem guard.call(begin, .{ connection, url, choice, authority }) orelse .tls;
     };
-    if (problem == .no_problem) return .{ .connection = connection };
+    const status = connection.refused_status;
+    if (problem == .no_problem and status == 0) return .{ .connection = connection };
     connection.close();
-    return .{ .problem = problem };
+    return if (status > 0) .{ .status = status } else .{ .problem = problem };
 }
 
 /// What is wrong with a proxy is not said of the server behind it.
@@ -137,7 +141,7 @@ fn begin(connection: *Connection, url: Url, choice: proxies.Choice, authority: ?
     if (choice == .proxy) {
         if (url.is_tls) {
             const problem = openTunnel(connection, url, choice.proxy);
-            if (problem != .no_problem) return problem;
+            if (problem != .no_problem or connection.refused_status > 0) return problem;
         } else {
             connection.is_proxied_plain = true;
             connection.proxy_login = choice.proxy.login;
@@ -149,13 +153,24 @@ fn begin(connection: *Connection, url: Url, choice: proxies.Choice, authority: ?
 
 fn openTunnel(connection: *Connection, url: Url, proxy: proxies.Proxy) Problem {
     const out = &connection.socket.writer;
-    writeConnect(out, url, proxy.login) catch return connection.problem();
+    writeConnect(out, url, proxy.login) catch return tunnelProblem(connection);
     const head = answers.readHead(&connection.socket.reader, {}, ignore) catch |failure| return switch (failure) {
-        error.ReadFailed => connection.problem(),
+        error.ReadFailed => tunnelProblem(connection),
         error.Dropped, error.Malformed => .unreachable_host,
     };
+    if (head.status == 407) {
+        connection.refused_status = head.status;
+        return .no_problem;
+    }
     // Otherwise the proxy could not, or would not.
-    return if (head.status < 300) .no_problem else .unreachable_host;
+    if (head.status >= 300) return .unreachable_host;
+    // In TLS the client speaks first, so this is nobody who speaks it.
+    return if (connection.socket.reader.bufferedLen() > 0) .tls else .no_problem;
+}
+
+fn tunnelProblem(connection: *const Connection) Problem {
+    const problem = connection.problem();
+    return if (problem == .dropped) .unreachable_host else problem;
 }
 
 fn ignore(_: void, _: answers.Header) void {}
@@ -172,13 +187,14 @@ fn writeConnect(out: *Io.Writer, url: Url, login: []const u8) Io.Writer.Error!vo
     try out.flush();
 }
 
-/// The header with which a proxy knows us.
+/// The header with which a proxy knows us. Without a `:` the password is empty.
 pub fn writeLogin(out: *Io.Writer, login: []const u8) Io.Writer.Error!void {
     if (login.len == 0) return;
-    var plain: [4096]u8 = undefined;
-    if (login.len > plain.len) return;
+    var plain: [proxies.login_bytes_max + 1]u8 = undefined;
     @memcpy(plain[0..login.len], login);
-    const decoded = std.Uri.percentDecodeInPlace(plain[0..login.len]);
+    plain[login.len] = ':';
+    const has_password = std.mem.findScalar(u8, login, ':') != null;
+    const decoded = std.Uri.percentDecodeInPlace(plain[0 .. login.len + @intFromBool(!has_password)]);
     try out.writeAll("proxy-authorization: Basic ");
     try out.printBase64(decoded);
     try out.writeAll("\r\n");

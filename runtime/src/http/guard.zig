@@ -29,6 +29,10 @@ pub fn call(comptime function: anytype, arguments: std.meta.ArgsTuple(@TypeOf(fu
     };
     var this: Call = .{ .arguments = arguments, .result = undefined };
     const outer = innermost;
+    if (builtin.is_test) { // Which has no assembly, so that a failed check ends it as anywhere.
+        Call.run(&this);
+        return this.result;
+    }
     const has_returned = kavach_guarded(Call.run, &this, &innermost);
     innermost = outer;
     return if (has_returned) this.result else null;
@@ -40,7 +44,7 @@ fn Returned(comptime function: anytype) type {
 
 /// A check has failed. Comes back only where no call is guarded.
 pub fn escape() void {
-    if (innermost != 0) kavach_leave_guarded(innermost);
+    if (!builtin.is_test and innermost != 0) kavach_leave_guarded(innermost);
 }
 
 /// Calls the function; true when it returned. Where the registers are goes to `place` first.

@@ -6,6 +6,7 @@ const root = @import("../http.zig");
 const answers = @import("answer.zig");
 const connections = @import("connection.zig");
 const guard = @import("guard.zig");
+const gzip = @import("gzip.zig");
 const sockets = @import("socket.zig");
 const Io = std.Io;
 const Url = @import("url.zig").Url;
@@ -31,6 +32,7 @@ pub fn perform(exchange: *abi.Exchange, aborted: i32) Result {
     const place = text[0 .. @intFromPtr(url.path.ptr) - @intFromPtr(text.ptr)];
     const connection = switch (connections.open(url, place, &watch)) {
         .problem => |problem| return .{ .problem = problem },
+        .status => |status| return .{ .status = status },
         .connection => |connection| connection,
     };
     watch.deadline_ns = end_ns;
@@ -91,16 +93,19 @@ fn write(connection: *Connection, exchange: *abi.Exchange, url: Url) Io.Writer.E
 
 fn unpack(connection: *Connection, body: *answers.Body, exchange: *abi.Exchange) Problem {
     if (connection.window.len == 0) {
-        connection.window = pages.alloc(u8, std.compress.flate.max_window_len) catch return .too_large;
+        connection.window = pages.alloc(u8, gzip.window_size) catch return .too_large;
     }
-    var unpacked: std.compress.flate.Decompress = .init(&body.reader, .gzip, connection.window);
-    const problem = deliver(&unpacked.reader, exchange) catch return switch (unpacked.err orelse error.ReadFailed) {
+    const is_whole = gzip.unpack(&body.reader, connection.window, exchange, take) catch |failure| return switch (failure) {
         error.ReadFailed => bodyProblem(connection, body),
+        // Where only the end of the connection is the body's, it came too early.
         error.EndOfStream => if (body.isDone()) .malformed else .dropped,
-        else => .malformed,
+        error.Wrong => .malformed,
     };
-    if (problem == .no_problem) _ = body.reader.discardRemaining() catch return bodyProblem(connection, body);
-    return problem;
+    return if (is_whole) .no_problem else .aborted;
+}
+
+fn take(exchange: *abi.Exchange, piece: []const u8) bool {
+    return root.kv_exchange_body(exchange, piece.ptr, @intCast(piece.len));
 }
 
 /// Hands the body on, piece by piece. An error: it could not be read to its end.
@@ -108,7 +113,7 @@ fn deliver(body: *Io.Reader, exchange: *abi.Exchange) error{ReadFailed}!Problem 
     var piece: [8 * 1024]u8 = undefined;
     while (true) {
         const length = try body.readSliceShort(&piece);
-        if (length > 0 and !root.kv_exchange_body(exchange, &piece, @intCast(length))) return .aborted;
+        if (length > 0 and !take(exchange, piece[0..length])) return .aborted;
         if (length < piece.len) break;
     }
     return .no_problem;

@@ -129,7 +129,7 @@ fn isNumber(label: []const u8) bool {
     return label.len > 0;
 }
 
-fn isIp4(text: []const u8) bool {
+pub fn isIp4(text: []const u8) bool {
     var numbers = std.mem.splitScalar(u8, text, '.');
     var count: usize = 0;
     while (numbers.next()) |number| : (count += 1) {
@@ -140,7 +140,7 @@ fn isIp4(text: []const u8) bool {
     return count == 4;
 }
 
-fn isIp6(text: []const u8) bool {
+pub fn isIp6(text: []const u8) bool {
     if (std.mem.findScalar(u8, text, '%') != null) return false;
     _ = IpAddress.parseIp6(text, 0) catch return false;
     return true;
