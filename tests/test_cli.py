@@ -56,6 +56,7 @@ def test_usage_errors_have_status_2(tmp_path: Path) -> None:
         ["frob"],
         ["run"],
         ["build", "x.kav", "-o"],
+        ["build", "x.kav", "-o", ""],
         ["run", "x.kav", "-O", "9"],
         ["build", "x.kav", "-o", "y", "--target", "riscv"],
         ["conform", str(tmp_path)],
@@ -197,3 +198,27 @@ def test_conform_says_that_a_program_takes_time(tmp_path: Path) -> None:
     ended = kavachc("conform", "a.kav", cwd=tmp_path)
     assert ended.returncode == 0
     assert ended.stderr == "note: this program uses `Time`: with --virtual-time, sleeping takes no time\n"
+
+
+def test_files_that_cannot_be_read_are_told_in_the_same_words(tmp_path: Path) -> None:
+    (tmp_path / "text.log").write_text("a line\nanother\n")
+    (tmp_path / "word").write_text("word")
+    (tmp_path / "folder").mkdir()
+    for command in (["check"], ["run"], ["conform"], ["audit"], ["ledger"]):
+        ended = kavachc(*command, "nowhere", cwd=tmp_path)
+        assert ended.stderr.startswith("error: cannot find `nowhere`\n"), command
+    ended = kavachc("audit", "folder", cwd=tmp_path)
+    assert (ended.stderr, ended.returncode) == ("error: `folder` is a directory, not an audit log\n", 1)
+    for name in ("text.log", "word"):
+        ended = kavachc("audit", name, cwd=tmp_path)
+        assert (ended.stderr, ended.returncode) == (
+            f"error: audit log {name}: no line of it is one of an audit log\n",
+            1,
+        )
+
+
+def test_an_import_of_nothing_is_no_folder(tmp_path: Path) -> None:
+    (tmp_path / "a.kav").write_text('import ""\nimport "."\nfn main() { }\n')
+    ended = kavachc("check", "a.kav", cwd=tmp_path)
+    assert "error: cannot find ``" in ended.stderr and "is a directory, not a program" in ended.stderr
+    assert "twice" not in ended.stderr

@@ -123,11 +123,24 @@ def test_asks_without_a_model_fail_and_a_dry_run_answers(folder: Path) -> None:
 
 def test_files_that_do_not_compile(folder: Path) -> None:
     (folder / "wrong.kav").write_text('test "one" { assert 1 }\n')
-    ended = kavachc("test", ".", "missing.kav", "--filter", "adds", cwd=folder)
+    ended = kavachc("test", ".", "--filter", "adds", cwd=folder)
     assert "error: expected `Bool`, but this is `Int`" in ended.stderr
-    assert "error: cannot find `missing.kav`" in ended.stderr
-    assert ended.stdout.endswith("1 passed, 0 failed, 2 files refused by the compiler\n")
+    assert ended.stdout.endswith("1 passed, 0 failed, 1 file refused by the compiler\n")
     assert ended.returncode == 1
+
+
+def test_what_is_not_there(folder: Path) -> None:
+    for paths in (("nowhere",), (".", "missing.kav")):
+        ended = kavachc("test", *paths, cwd=folder)
+        assert (ended.stdout, ended.stderr) == ("", f"error: cannot find `{paths[-1]}`\n")
+        assert ended.returncode == 2
+
+
+@pytest.mark.parametrize("text", ["", "fn main() { }\n", "pub fn helper() { }\n"])
+def test_a_file_without_tests(folder: Path, text: str) -> None:
+    (folder / "plain.kav").write_text(text)
+    ended = kavachc("test", "plain.kav", cwd=folder)
+    assert (ended.stdout, ended.stderr, ended.returncode) == ("", "error: no test in plain.kav\n", 2)
 
 
 def test_nothing_to_run(folder: Path) -> None:

@@ -16,7 +16,7 @@ import click
 from kavachc import streams
 from kavachc.diagnostics.diagnostic import CompileErrors, Diagnostic
 from kavachc.diagnostics.output import DiagnosticOutput, Form
-from kavachc.driver import Compilation, HostKind
+from kavachc.driver import Compilation, HostKind, MainNeed
 from kavachc.errors import ToolError
 from kavachc.options import TARGET_NAMES, RunOptions
 
@@ -114,7 +114,7 @@ def cli() -> None:
 @click.pass_obj
 def check(output: DiagnosticOutput, file: str, verbose: bool) -> None:
     """Report every mistake in FILE; nothing when there is none. A file with tests needs no `main`."""
-    compilation = _checked(file, output, may_be_tests=True)
+    compilation = _checked(file, output, main="unless tests")
     if verbose:
         output.write(compilation.notes())
 
@@ -161,6 +161,8 @@ def interp(
 @click.pass_obj
 def build(output: DiagnosticOutput, file: str, binary: str | None, target: str | None, level: int, debug: bool) -> None:
     """Compile FILE to a static binary for x86-64 or ARM64 Linux."""
+    if binary == "":
+        raise click.UsageError("-o needs the name of the binary to write")
     _checked(file, output).build(binary or Path(file).stem, target, level, debug=debug)
 
 
@@ -299,9 +301,9 @@ def audit(file: str, verify: bool, holds: str | None) -> None:
             click.echo(f"note: {contents.note}")
 
 
-def _checked(file: str, output: DiagnosticOutput, *, may_be_tests: bool = False) -> Compilation:
+def _checked(file: str, output: DiagnosticOutput, *, main: MainNeed = "always") -> Compilation:
     """The program without mistakes; what there is to warn about is said, once."""
-    compilation = Compilation(file, for_tests=may_be_tests)
+    compilation = Compilation(file, main=main)
     _ = compilation.program
     output.write(compilation.bag.items)
     return compilation

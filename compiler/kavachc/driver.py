@@ -23,19 +23,20 @@ if TYPE_CHECKING:
     from kavachc.syntax.program_files import ProgramFiles
 
 HostKind = Literal["model", "native"]
+MainNeed = Literal["always", "unless tests", "never"]
 
 # Deep expressions are walked by plain recursion: Python's frames live on the heap, so this costs nothing until used.
 RECURSION_LIMIT = 1_000_000
 
 
 class Compilation:
-    """One program on its way through the pipeline. Every stage raises `CompileErrors` when the program has any. Where
-    it is there `for_tests`, a file with tests needs no `main`."""
+    """One program on its way through the pipeline. Every stage raises `CompileErrors` when the program has any. `main`
+    says whether its file needs one."""
 
-    def __init__(self, path: str, *, for_tests: bool = False) -> None:
+    def __init__(self, path: str, *, main: MainNeed = "always") -> None:
         sys.setrecursionlimit(RECURSION_LIMIT)
         self.path = path
-        self._for_tests = for_tests
+        self._main_need = main
         self.bag = DiagnosticBag()
         self._optimised: dict[int, IrModule] = {}
 
@@ -67,7 +68,8 @@ class Compilation:
         from kavachc.semantics.checker import check
         from kavachc.semantics.warnings import warn
 
-        program = check(self.files, self.bag, needs_main=not (self._for_tests and self.has_tests))
+        needs_main = self._main_need == "always" or (self._main_need == "unless tests" and not self.has_tests)
+        program = check(self.files, self.bag, needs_main=needs_main)
         self._stop_on_errors()
         assert program is not None
         # Before the constants are evaluated: what they call is used.

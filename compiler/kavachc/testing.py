@@ -97,6 +97,8 @@ def _files(paths: Sequence[str]) -> Iterator[str]:
     """The files that are named, and those in folders that may have tests; hidden folders are passed over."""
     for name in paths:
         path = Path(name)
+        if not path.exists():
+            raise ToolError(f"cannot find `{name}`", 2)
         if not path.is_dir():
             yield name
             continue
@@ -113,7 +115,7 @@ def _prepare(engine: Engine) -> None:
 
 
 def _run_file(path: str, run: TestRun) -> FileVerdict:
-    compilation = Compilation(path, for_tests=True)
+    compilation = Compilation(path, main="never")
     try:
         tests = compilation.own_tests
     except CompileErrors as errors:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from kavachc.audit.format import FIRST, LINE, digest
-from kavachc.errors import ToolError
+from kavachc.errors import unreadable
 
 
 @dataclass(slots=True)
@@ -34,7 +34,7 @@ def read_file(path: str) -> Contents:
     try:
         return read(Path(path).read_bytes())
     except OSError as error:
-        raise ToolError(f"audit log {path} cannot be read: {error.strerror}") from None
+        raise unreadable(path, error, "an audit log") from None
 
 
 def read(content: bytes) -> Contents:
@@ -44,7 +44,12 @@ def read(content: bytes) -> Contents:
     for number, line in enumerate(lines, start=1):
         event = _event(line)
         if event is None:
-            contents.problem = f"line {number} was changed: it is no line of an audit log"
+            is_no_log = number == 1 and not any(LINE.fullmatch(item) for item in lines)
+            contents.problem = (
+                "no line of it is one of an audit log"
+                if is_no_log
+                else f"line {number} was changed: it is no line of an audit log"
+            )
             return contents
         if event["previous"] != previous:
             contents.problem = (
@@ -57,7 +62,9 @@ def read(content: bytes) -> Contents:
         previous = digest(line)
         contents.events.append(event)
         contents.hashes.append(previous)
-    if torn:
+    if torn and not lines and not torn.startswith(b'{"previous":'):
+        contents.problem = "no line of it is one of an audit log"
+    elif torn:
         contents.problem = f"line {len(lines) + 1} was not written to its end"
     return contents
 

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import BinaryIO, NamedTuple
 
-from kavachc.errors import ToolError
+from kavachc.errors import ToolError, unreadable
 from kavachc.ledger.bounds import Bound, bound_of
 from kavachc.state.disk import Disk
 from kavachc.state.file import LOCK_PATIENCE_S, LOCK_PAUSE_S_MAX, check_start, frames
@@ -86,7 +86,7 @@ def read_contents(path: str, report: Callable[[float], None] = lambda _part: Non
     except StateProblem as problem:
         raise ToolError(f"state file {path} {problem.what}\n  help: {problem.help}") from None
     except OSError as error:
-        raise ToolError(f"state file {path} cannot be read: {error.strerror}") from None
+        raise unreadable(path, error, "a state file") from None
 
 
 @contextmanager

@@ -72,9 +72,13 @@ class _Loading:
     def _import(
         self, written: ast.Import, importer: SourceFile, path: str, first: dict[str, ast.Import]
     ) -> ast.Module | None:
+        if not written.path:
+            load("", self._bag, "", written.span)
+            self._files.incomplete.add(importer)
+            return None
         folder = os.path.dirname(path)
-        target = os.path.join(folder, written.path) if written.path else ""
-        shown = os.path.normpath(os.path.join(os.path.dirname(importer.path), written.path)) if written.path else ""
+        target = os.path.join(folder, written.path)
+        shown = os.path.normpath(os.path.join(os.path.dirname(importer.path), written.path))
         real = os.path.realpath(target) if "\0" not in target else target
         if real in first:
             labels = (Label(first[real].span, "first imported here"),)

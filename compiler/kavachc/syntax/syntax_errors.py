@@ -112,6 +112,8 @@ IMPORT_SHAPE: Final = 'a file is imported by its path, in plain text: `import "b
 def report_syntax_error(site: SyntaxErrorSite, bag: DiagnosticBag) -> None:
     """Report the one mistake at `site`."""
     token = site.token
+    if token.kind == "INT" and token.text == "0" and site.span.text != "0":
+        return  # The lexer has told that it is no number.
     expected = site.expected()
     if site.open and _shows_an_unclosed_bracket(site):
         opener = site.open[-1]
