@@ -154,12 +154,26 @@ def fields(count: int, type_: str) -> str:
         (fields(8, "Two"), fields(9, "Two"), "18 places with a choice (`?` is one), and providers take at most 16"),
         (fields(100, "Ten"), fields(101, "Ten"), "1010 names of variants, and providers take at most 1000"),
         (fields(1, "D9"), fields(1, "D10"), "11 levels of objects, and providers take at most 10"),
+        (
+            fields(10, "Long"),
+            fields(11, "Long"),
+            "131033 characters in names of fields and variants, and providers take at most 120000",
+        ),
+        (
+            fields(1, "Fewer"),
+            fields(1, "Many"),
+            "15060 characters in so many names of one sum, and providers take at most 15000",
+        ),
         (fields(44, "Wide"), fields(50, "Wide"), "5100 fields, and providers take at most 5000"),
     ],
 )
 def test_the_bounds_of_structured_output(inside: str, outside: str, reason: str, tmp_path: Path) -> None:
     shared = "type Two { a: Int?, b: Either }\ntype Either = A | B(x: Int)\n"
     shared += f"type Wide {{ {', '.join(f'w{number}: Int' for number in range(101))} }}\n"
+    long = "a" * 1190
+    shared += f"type Long {{ {', '.join(f'{long}{number}: Int' for number in range(10))} }}\n"
+    for name, count in (("Fewer", 250), ("Many", 251)):
+        shared += f"type {name} = {' | '.join(f'V{number:03}{name[0] * 56}' for number in range(count))}\n"
     shared += f"type Ten = {' | '.join(f'V{number}' for number in range(10))}\ntype D1 {{ a: Int }}\n"
     shared += "".join(f"type D{number} {{ a: D{number - 1} }}\n" for number in range(2, 11))
     assert schema_of("T", tmp_path, f"{shared}type T {{ {inside} }}").way == "structured"

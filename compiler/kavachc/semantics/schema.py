@@ -41,12 +41,18 @@ if TYPE_CHECKING:
 Way: TypeAlias = Literal["none", "structured", "wrapped", "prompt"]
 
 WRAPPER = "answer"
-# What structured output takes, of Anthropic and of OpenAI the less.
+# What structured output takes, of Anthropic and of OpenAI the less:
+# https://platform.claude.com/docs/en/build-with-claude/structured-outputs#json-schema-limitations (optionals, choices),
+# https://developers.openai.com/api/docs/guides/structured-outputs#supported-schemas (the rest).
 OPTIONALS_MAX = 24
 CHOICES_MAX = 16
 PROPERTIES_MAX = 5_000
 NAMES_MAX = 1_000
 LEVELS_MAX = 10
+CHARACTERS_MAX = 120_000
+# A sum with more names than this has a bound of its own on their characters.
+FEW_NAMES_MAX = 250
+MANY_NAMES_CHARACTERS_MAX = 15_000
 
 Node: TypeAlias = dict[str, object]
 _BASIC: dict[Type, str] = {INT: "integer", FLOAT: "number", BOOL: "boolean", STRING: "string"}
@@ -103,6 +109,8 @@ class _Size:
     properties: int = 0
     names: int = 0
     levels: int = 0
+    characters: int = 0
+    many_names_characters: int = 0
 
     def __add__(self, other: _Size) -> _Size:
         return _Size(
@@ -111,6 +119,8 @@ class _Size:
             self.properties + other.properties,
             self.names + other.names,
             max(self.levels, other.levels),
+            self.characters + other.characters,
+            max(self.many_names_characters, other.many_names_characters),
         )
 
 
@@ -129,6 +139,8 @@ def _why_not_structured(wanted: Type) -> str | None:
         (size.properties, PROPERTIES_MAX, "fields"),
         (size.names, NAMES_MAX, "names of variants"),
         (size.levels, LEVELS_MAX, "levels of objects"),
+        (size.characters, CHARACTERS_MAX, "characters in names of fields and variants"),
+        (size.many_names_characters, MANY_NAMES_CHARACTERS_MAX, "characters in so many names of one sum"),
     )
     for count, most, what in checks:
         if count > most:
@@ -151,14 +163,18 @@ def _own_size(wanted: Type, known: dict[Type, _Size]) -> _Size:
     if isinstance(wanted, OptionalType):
         return size if isinstance(wanted.element, OptionalType) else size + _Size(optionals=1, choices=1)
     if isinstance(wanted, RecordType) and not is_date(wanted):
-        return size + _Size(properties=len(wanted.fields), levels=size.levels + 1)
+        characters = sum(len(item.name) for item in wanted.fields)
+        return size + _Size(properties=len(wanted.fields), levels=size.levels + 1, characters=characters)
     if isinstance(wanted, SumType):
         objects = [item for item in wanted.variants if item.fields]
         bare = len(wanted.variants) - len(objects)
+        names_characters = sum(len(item.name) for item in wanted.variants if not item.fields)
         size += _Size(
             choices=int(len(objects) + min(bare, 1) > 1),
             properties=sum(1 + len(item.fields) for item in objects),
             names=bare,
+            characters=sum(len(item.name) + sum(len(field.name) for field in item.fields) for item in wanted.variants),
+            many_names_characters=names_characters if bare > FEW_NAMES_MAX else 0,
         )
         return size + _Size(levels=size.levels + 2) if objects else size
     return size
