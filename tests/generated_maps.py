@@ -113,12 +113,12 @@ def change_map(writer: Writer) -> str | None:
     key, value = held.args
     how = writer.choose(4)
     if how == 0:
-        return f"{text}[{writer.expression(key)}] = {writer.expression(value)}"
+        return f"{text}[{writer.expression(key)}] = {writer.expression(value, writer.must_end)}"
     if how == 1:
         return f"{text}.set({writer.expression(key)}, {writer.expression(value)})"
     if how == 2:
         return f"const _: {value}? = {text}.remove({writer.expression(key)})" if value.name != "?" else None
-    return f"{text} = {writer.expression(held)}"
+    return f"{text} = {writer.expression(held, writer.must_end)}"
 
 
 def over_map(writer: Writer) -> str | None:

@@ -40,7 +40,7 @@ def change_place(writer: Writer) -> str | None:
     if found is None:
         return None
     guards, text, type_ = found
-    outer, writer.must_end = writer.must_end, False
+    outer, writer.must_end = writer.must_end, writer.must_end and not guards
     change = _changed(writer, text, type_)
     writer.must_end = outer
     return change if not guards else f"if {' && '.join(guards)} {{ {change} }}"
@@ -75,7 +75,7 @@ def _changed(writer: Writer, text: str, type_: Ty) -> str:
         key = writer.expression(type_.args[0])
         if writer.choose(3) == 0:
             return f"const _ = {text}.remove({key})"
-        return f"{text}[{key}] = {writer.expression(type_.args[1])}"
+        return f"{text}[{key}] = {writer.expression(type_.args[1], writer.must_end)}"
     if type_ in (INT, STRING, FLOAT, DURATION) and writer.choose(2):
         return writer.changed_by(text, type_)
-    return f"{text} = {writer.expression(type_)}"
+    return f"{text} = {writer.expression(type_, writer.must_end)}"

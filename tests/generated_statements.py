@@ -131,7 +131,7 @@ def _assign(writer: Writer) -> str:
     if not places:
         return _declare(writer)
     text, type_ = writer.world.pick(places)
-    return f"{text} = {writer.expression(type_)}"
+    return f"{text} = {writer.expression(type_, writer.must_end)}"
 
 
 def _compound(writer: Writer) -> str:
