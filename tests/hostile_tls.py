@@ -32,10 +32,11 @@ PARTS = {
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """A certificate, and the number that is its key."""
+    """A certificate, the number that is its key, and the certificates of those who signed it."""
 
     certificate: bytes
     key: int
+    signers: tuple[bytes, ...] = ()
 
     @staticmethod
     def read(path: Path) -> Identity:
@@ -82,7 +83,7 @@ def _talk_13(peer: socket.socket, hello: _Hello, identity: Identity, spoil: Spoi
     secret = _hmac(_expand(early, b"derived", empty, 32), x25519(own, hello.key_share))
     traffic = _expand(secret, b"s hs traffic", _hash(transcript), 32)
     cipher = _Cipher13(traffic)
-    chain = _sized(spoil("certificate", identity.certificate), 3) + b"\x00\x00"
+    chain = b"".join(_sized(each, 3) + b"\x00\x00" for each in _chain(identity, spoil))
 
     def say(name: str, kind: int, content: bytes) -> None:
         nonlocal transcript
@@ -116,7 +117,7 @@ def _talk_12(peer: socket.socket, hello: _Hello, identity: Identity, spoil: Spoi
         peer.sendall(_record(HANDSHAKE, message))
 
     say("server_hello", SERVER_HELLO, head)
-    say("certificates", CERTIFICATE, _sized(_sized(spoil("certificate", identity.certificate), 3), 3))
+    say("certificates", CERTIFICATE, _sized(b"".join(_sized(each, 3) for each in _chain(identity, spoil)), 3))
     offered = b"\x03\x00\x1d" + _sized(x25519(own, _BASE), 1)
     signature = sign(identity.key, hello.random + random + offered)
     say("key_exchange", KEY_EXCHANGE, offered + b"\x04\x03" + _sized(signature, 2))
@@ -136,6 +137,10 @@ def _talk_12(peer: socket.socket, hello: _Hello, identity: Identity, spoil: Spoi
     peer.sendall(_record(CIPHER_SPEC, b"\x01") + cipher.record(HANDSHAKE, finished))
     _wait_for_request(peer)
     _finish(peer, cipher, spoil, answer)
+
+
+def _chain(identity: Identity, spoil: Spoil) -> tuple[bytes, ...]:
+    return (spoil("certificate", identity.certificate), *identity.signers)
 
 
 def _finish(peer: socket.socket, cipher: _Cipher13 | _Cipher12, spoil: Spoil, answer: bytes) -> None:
@@ -317,8 +322,8 @@ _G = (
 )
 
 
-def _times(k: int) -> int:
-    """The x of the base point, k times (in Jacobian coordinates)."""
+def point(k: int) -> tuple[int, int]:
+    """The base point, k times (in Jacobian coordinates)."""
     x, y, z = 0, 1, 0
     for position in range(k.bit_length() - 1, -1, -1):
         if z:
@@ -338,13 +343,13 @@ def _times(k: int) -> int:
             x = (r * r - h * hh - 2 * v) % _P
             y = (r * (v - x) - y * h * hh) % _P
             z = z * h % _P
-    return x * pow(z * z, -1, _P) % _P
+    return x * pow(z * z, -1, _P) % _P, y * pow(z**3, -1, _P) % _P
 
 
 def sign(key: int, content: bytes) -> bytes:
     """ECDSA on P-256 with SHA-256."""
     k = int.from_bytes(os.urandom(32), "big") % (_N - 1) + 1
-    r = _times(k) % _N
+    r = point(k)[0] % _N
     s = pow(k, -1, _N) * (int.from_bytes(_hash(content), "big") + r * key) % _N
     numbers = b"".join(b"\x02" + _sized(each.to_bytes(each.bit_length() // 8 + 1, "big"), 1) for each in (r, s))
     return b"\x30" + _sized(numbers, 1)

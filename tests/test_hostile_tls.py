@@ -6,11 +6,12 @@ from __future__ import annotations
 import os
 import random
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
+from certificate_maker import AUTHORITY, authority, element, host, issue, usage
 from hostile_tls import PARTS, Identity, Spoil, refuse
 from hostile_tls import serve as serve_tls
 from http_programs import ENGINES, TARGETS, Connection, Ran, Run, Server, answered, raw_server, runner
@@ -29,7 +30,8 @@ fn main() {
 """
 IDENTITY = Identity.read(CERTIFICATES / "localhost.pem")
 CERTIFICATE = IDENTITY.certificate
-FINE = b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n%s" % (len(answered("fine")), answered("fine"))
+ANSWER = answered("fine")
+FINE = b"HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: %d\r\n\r\n%s" % (len(ANSWER), ANSWER)
 UNTRUSTED = "the certificate of localhost is not trusted (set SSL_CERT_FILE to the CA that signed it)"
 NO_AUTHORITIES = "the certificate of localhost is not trusted, and SSL_CERT_FILE names no file with certificates"
 TLS_FAILED = "TLS with localhost failed"
@@ -54,15 +56,17 @@ def unspoiled(_name: str, content: bytes) -> bytes:
 
 
 @contextmanager
-def hostile(*turns: tuple[str, Spoil]) -> Iterator[Server]:
-    """The version of TLS, and what is spoiled, of one connection after another; whole ones after them."""
+def hostile(*turns: tuple[str, Spoil], identities: Sequence[Identity] = ()) -> Iterator[Server]:
+    """The version of TLS, and what is spoiled, of one connection after another, and who the server is; whole ones after
+    them."""
 
     def serve(server: Server, connection: Connection) -> None:
         turn = server.connections - 1
         version, spoil = turns[turn] if turn < len(turns) else ("1.3", unspoiled)
         connection.socket.settimeout(1)
+        identity = identities[turn] if turn < len(identities) else IDENTITY
         with suppress(OSError, AssertionError):
-            serve_tls(connection.socket, version, IDENTITY, spoil, FINE)
+            serve_tls(connection.socket, version, identity, spoil, FINE)
         with suppress(OSError):
             refuse(connection.socket)
             connection.socket.shutdown(socket.SHUT_WR)
@@ -119,6 +123,9 @@ SPOILED: dict[str, tuple[str, str, Callable[[bytes], bytes]]] = {
     "a signature that is cut": ("1.3", "verify", lambda whole: b"\x0f\x00\x00\x06\x04\x03\x00\x02\x30\x45"),
     "an empty signature": ("1.3", "verify", lambda whole: b"\x0f\x00\x00\x04\x04\x03\x00\x00"),
     "a wrong end": ("1.3", "finished", lambda whole: whole[:-1] + bytes([whole[-1] ^ 1])),
+    "certificates twice": ("1.3", "certificates", lambda whole: whole + whole),
+    "certificates twice, in plain text": ("1.2", "certificates", lambda whole: whole + whole),
+    "certificates before their time": ("1.3", "extensions", lambda whole: b"\x0b\x00\x00\x04\x00\x00\x00\x00" + whole),
     "an end without content": ("1.2", "finished", lambda _: b"\x14\x00\x00\x00"),
     "half a message after the end": ("1.3", "after", lambda _: b"\x04"),
     "a message after the end that is longer": ("1.3", "after", lambda _: b"\x04\xff\xff\xff\x00"),
@@ -135,6 +142,46 @@ def test_a_handshake_that_is_spoiled_fails_its_ask_only(run: Run) -> None:
     assert (ran.err, ran.status) == ("", 0)
     outcomes = dict(zip([*SPOILED, "whole"], ran.out.splitlines(), strict=True))
     assert outcomes == {**dict.fromkeys(SPOILED, said(TLS_FAILED)), "whole": "fine"}
+
+
+# Who may sign.
+
+SIGNS, DOES_NOT = usage(0x06), usage(0x80)
+ROOT = issue("root", None, authority(), SIGNS)
+SERVER = host("localhost")
+#: Who stands between the root and the server, from the root on, and whether that is trusted.
+BETWEEN: dict[str, tuple[list[list[tuple[str, bytes]]], bool]] = {
+    "nobody": ([], True),
+    "an authority": ([[authority(), SIGNS]], True),
+    "an authority, of which is not said what for": ([[authority()]], True),
+    "two authorities": ([[authority(1), SIGNS], [authority(0), SIGNS]], True),
+    "another server": ([[host("evil.example"), usage(0x80)]], False),
+    "another server, of which is not said what for": ([[host("evil.example")]], False),
+    "one that is no authority": ([[(AUTHORITY, element(0x30)), SIGNS]], False),
+    "one that is said to be none": ([[(AUTHORITY, element(0x30, b"\x01\x01\x00")), SIGNS]], False),
+    "an authority that may sign no certificates": ([[authority(), DOES_NOT]], False),
+    "an authority under one that allows none": ([[authority(0), SIGNS], [authority(), SIGNS]], False),
+}
+
+
+@pytest.mark.parametrize("version", PARTS)
+def test_only_authorities_sign(run: Run, version: str, tmp_path: Path) -> None:
+    """Otherwise whoever has a certificate for a name could be every server."""
+    (tmp_path / "root.pem").write_text(ROOT.pem)
+    identities = []
+    for between, _ in BETWEEN.values():
+        chain = [ROOT]
+        for number, extensions in enumerate(between):
+            chain.append(issue(f"between {number}", chain[-1], *extensions))
+        server = issue("server", chain[-1], SERVER)
+        signers = tuple(each.certificate for each in reversed(chain[1:]))
+        identities.append(Identity(server.certificate, server.key, signers))
+    turns = [(version, unspoiled)] * len(identities)
+    with hostile(*turns, identities=identities) as listening:
+        ran = ask(run, listening, len(turns), str(tmp_path / "root.pem"))
+    assert (ran.err, ran.status) == ("", 0)
+    outcomes = dict(zip(BETWEEN, ran.out.splitlines(), strict=True))
+    assert outcomes == {name: "fine" if is_trusted else said(UNTRUSTED) for name, (_, is_trusted) in BETWEEN.items()}
 
 
 @pytest.mark.parametrize("engine", list(TARGETS), scope="module")

@@ -6,6 +6,7 @@ const linux = std.os.linux;
 const abi = @import("../exchange_abi.zig");
 const answers = @import("answer.zig");
 const authorities = @import("authorities.zig");
+const chain = @import("chain.zig");
 const futex = @import("../futex.zig");
 const guard = @import("guard.zig");
 const names = @import("names.zig");
@@ -103,10 +104,7 @@ pub fn open(url: Url, place: []const u8, watch: *const Watch) Opened {
         _ = linux.close(descriptor);
         return .{ .problem = .unreachable_host };
     };
-    const problem = problem: {
-        const authority = if (url.is_tls) authorities.trusted() catch break :problem Problem.no_files else null;
-        break :problem guard.call(begin, .{ connection, url, choice, authority }) orelse .tls;
-    };
+    const problem = if (url.is_tls) beginSecurely(connection, url, choice) else beginPlain(connection, choice);
     const status = connection.refused_status;
     if (problem == .no_problem and status == 0) return .{ .connection = connection };
     connection.close();
@@ -136,19 +134,39 @@ fn allocate(descriptor: i32, is_tls: bool, place: []const u8, watch: *const Watc
     return connection;
 }
 
-/// What comes before the first request: the tunnel, and TLS.
-fn begin(connection: *Connection, url: Url, choice: proxies.Choice, authority: ?authorities.Trusted) Problem {
+fn beginPlain(connection: *Connection, choice: proxies.Choice) Problem {
     if (choice == .proxy) {
-        if (url.is_tls) {
-            const problem = openTunnel(connection, url, choice.proxy);
-            if (problem != .no_problem or connection.refused_status > 0) return problem;
-        } else {
-            connection.is_proxied_plain = true;
-            connection.proxy_login = choice.proxy.login;
-        }
+        connection.is_proxied_plain = true;
+        connection.proxy_login = choice.proxy.login;
     }
-    if (!url.is_tls) return .no_problem;
-    return secureIt(connection, url.name(), authority.?);
+    return .no_problem;
+}
+
+/// What comes before the first request: the tunnel, and TLS.
+fn beginSecurely(connection: *Connection, url: Url, choice: proxies.Choice) Problem {
+    const authority = authorities.trusted() catch return .no_files;
+    const memory = pages.alloc(u8, chain.memory_size) catch return .tls;
+    defer pages.free(memory);
+    defer connection.socket.listener = null;
+    return guard.call(secureThrough, .{ connection, url, choice, authority, memory }) orelse .tls;
+}
+
+fn secureThrough(connection: *Connection, url: Url, choice: proxies.Choice, authority: authorities.Trusted, memory: []u8) Problem {
+    if (choice == .proxy) {
+        const problem = openTunnel(connection, url, choice.proxy);
+        if (problem != .no_problem or connection.refused_status > 0) return problem;
+    }
+    // Otherwise something was said before it was asked for.
+    if (connection.socket.reader.bufferedLen() > 0) return .tls;
+    var log: chain.Handshake.Log = undefined;
+    defer std.crypto.secureZero(u8, &log);
+    var handshake: chain.Handshake = .init(memory, &log);
+    connection.socket.listener = &handshake;
+    const now = authorities.now();
+    const problem = secureIt(connection, url.name(), authority, now, &handshake);
+    if (problem != .no_problem) return problem;
+    const checked = handshake.check(&connection.secure.?, url.name(), authority, now);
+    return if (checked == .untrusted and authorities.areMissing()) .no_authorities else checked;
 }
 
 fn openTunnel(connection: *Connection, url: Url, proxy: proxies.Proxy) Problem {
@@ -200,12 +218,12 @@ pub fn writeLogin(out: *Io.Writer, login: []const u8) Io.Writer.Error!void {
     try out.writeAll("\r\n");
 }
 
-fn secureIt(connection: *Connection, host: []const u8, authority: authorities.Trusted) Problem {
+fn secureIt(connection: *Connection, host: []const u8, authority: authorities.Trusted, now: Io.Timestamp, handshake: *chain.Handshake) Problem {
     const memory = connection.memory;
     const buffers = memory[@sizeOf(Connection) + 2 * record_size .. memory.len - connection.place.len];
     var entropy: [tls.Client.Options.entropy_len]u8 = undefined;
     if (linux.getrandom(&entropy, entropy.len, 0) != entropy.len) return .tls;
-    const now: Io.Timestamp = authorities.now();
+    handshake.key_log = .{ .client_key_seq = 0, .server_key_seq = 0, .client_random = undefined, .writer = &handshake.secrets };
     connection.secure = tls.Client.init(&connection.socket.reader, &connection.socket.writer, .{
         .host = .{ .explicit = host },
         .ca = .{ .bundle = authority },
@@ -213,6 +231,7 @@ fn secureIt(connection: *Connection, host: []const u8, authority: authorities.Tr
         .write_buffer = buffers[record_size + head_size_max ..],
         .entropy = &entropy,
         .realtime_now = now,
+        .ssl_key_log = &handshake.key_log,
         // Where an answer ends is told by HTTP, so that a cut-off one is found.
         .allow_truncation_attacks = true,
     }) catch |failure| return switch (failure) {
@@ -221,6 +240,7 @@ fn secureIt(connection: *Connection, host: []const u8, authority: authorities.Tr
         error.CertificateHostMismatch => .wrong_name,
         else => if (!isOfCertificate(failure)) .tls else if (authorities.areMissing()) .no_authorities else .untrusted,
     };
+    connection.secure.?.ssl_key_log = null;
     return .no_problem;
 }
 

@@ -13,6 +13,9 @@ comptime {
     std.debug.assert(std.debug.runtime_safety);
 }
 
+/// In Zig's own tests, which are not linked with assembly, every call is as it stands.
+const is_there = !builtin.is_test;
+
 /// Where the innermost guarded call of this thread keeps its registers; 0 where there is none.
 threadlocal var innermost: usize = 0;
 
@@ -27,6 +30,7 @@ pub fn call(comptime function: anytype, arguments: std.meta.ArgsTuple(@TypeOf(fu
             this.result = @call(.auto, function, this.arguments);
         }
     };
+    if (!is_there) return @call(.auto, function, arguments);
     var this: Call = .{ .arguments = arguments, .result = undefined };
     const outer = innermost;
     if (builtin.is_test) { // Which has no assembly, so that a failed check ends it as anywhere.
@@ -53,7 +57,7 @@ extern fn kavach_guarded(function: *const fn (argument: *anyopaque) callconv(.c)
 extern fn kavach_leave_guarded(place: usize) callconv(.c) noreturn;
 
 comptime {
-    if (!builtin.is_test) asm (switch (builtin.cpu.arch) {
+    if (is_there) asm (switch (builtin.cpu.arch) {
             .x86_64 =>
             \\ .section .text.kavach_guarded,"ax",@progbits
             \\ .hidden kavach_guarded

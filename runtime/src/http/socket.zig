@@ -4,6 +4,7 @@
 const std = @import("std");
 const linux = std.os.linux;
 const abi = @import("../exchange_abi.zig");
+const chain = @import("chain.zig");
 const files = @import("files.zig");
 const Io = std.Io;
 const assert = std.debug.assert;
@@ -44,6 +45,8 @@ pub const Socket = struct {
     writer: Io.Writer,
     /// Why the last read or write failed.
     problem: Problem = .no_problem,
+    /// Who hears what is read; null: nobody.
+    listener: ?*chain.Handshake = null,
     /// Read since the last look at `watch`.
     unwatched_bytes: usize = 0,
 
@@ -75,6 +78,7 @@ pub const Socket = struct {
                 .SUCCESS => {
                     if (count == 0) return error.EndOfStream;
                     try socket.look(count);
+                    if (socket.listener) |listener| listener.hear(into[0..count]);
                     out.advance(count);
                     return count;
                 },
