@@ -63,13 +63,14 @@ def hostile(*turns: tuple[str, Spoil], identities: Sequence[Identity] = ()) -> I
     def serve(server: Server, connection: Connection) -> None:
         turn = server.connections - 1
         version, spoil = turns[turn] if turn < len(turns) else ("1.3", unspoiled)
-        connection.socket.settimeout(1)
+        connection.socket.settimeout(30 if spoil is unspoiled else 1)
         identity = identities[turn] if turn < len(identities) else IDENTITY
         with suppress(OSError, AssertionError):
             serve_tls(connection.socket, version, identity, spoil, FINE)
         with suppress(OSError):
             refuse(connection.socket)
             connection.socket.shutdown(socket.SHUT_WR)
+            connection.socket.settimeout(1)
             connection.wait_for_close()
 
     with raw_server(serve) as server:

@@ -57,7 +57,7 @@ class _Place:
 @dataclass(eq=False, slots=True)
 class _Sending:
     """One request under way. `phase` is what it does: it connects, secures the connection, or talks. `reason` is why it
-    was called off. `status` is that of the answer that has begun."""
+    was called off. `status` is that of the answer that has begun. `stream` is the connection, if a new one was made."""
 
     request: HttpRequest
     receiver: HttpReceiver
@@ -65,6 +65,7 @@ class _Sending:
     phase: str = "connect"
     reason: Problem | None = None
     status: int = 0
+    stream: Any = None
 
     def call_off(self, reason: Problem) -> None:
         if self.reason is None and self.task is not None and not self.task.done():
@@ -212,7 +213,14 @@ class HttpClient:
             content=sending.request.body,
             extensions=extensions,
         )
-        response = await carrier.handle_async_request(request)
+        try:
+            response = await carrier.handle_async_request(request)
+        except BaseException:
+            # httpx forgets a connection that was called off before it was secured.
+            if sending.stream is not None:
+                with suppress(Exception):
+                    await sending.stream.aclose()
+            raise
         try:
             sending.status = response.status_code
             for name, value in response.headers.raw:
@@ -257,7 +265,9 @@ def _follow(sending: _Sending, connected: Callable[[], object]) -> Callable[[str
     """Tells from httpx's own events how far the request is."""
 
     async def follow(event: str, details: dict[str, Any]) -> None:
-        if event == "connection.start_tls.started":
+        if event == "connection.connect_tcp.complete":
+            sending.stream = details["return_value"]
+        elif event == "connection.start_tls.started":
             sending.phase = "secure"
         elif event.endswith("send_request_headers.started"):
             sending.phase = "talk"
