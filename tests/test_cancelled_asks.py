@@ -103,8 +103,12 @@ def serving(serve: Serve | None, reached: threading.Event) -> Iterator[int]:
                     except OSError:
                         return
 
+            def close() -> None:
+                for peer in taken:
+                    peer.close()
+
             threading.Thread(target=accept, daemon=True).start()
-            opened.callback(lambda: [peer.close() for peer in taken])
+            opened.callback(close)
             opened.callback(lambda: listener.shutdown(socket.SHUT_RDWR))
         yield place[1]
 
