@@ -136,6 +136,15 @@ export fn kv_lib_array_concat(held: *Array, other: *Array, element: *const Type)
     return made;
 }
 
+export fn kv_lib_array_repeat(held: *Array, count: i64, element: *const Type, site: ?*const abi.Site, caller: ?*const abi.Caller) callconv(.c) *Array {
+    _ = number.kv_lib_guard_count(count, site, caller);
+    const length = lengthOf(held);
+    const times: usize = if (length == 0) 0 else @intCast(count);
+    const made = array.kv_array_new(element, @intCast(memory.sizeOfMany(0, length, times)));
+    for (0..times) |_| appendTo(made, held, element, 0, length);
+    return made;
+}
+
 export fn kv_lib_array_sort(held: *Array, element: *const Type) callconv(.c) *Array {
     const made = copy(held, element, 0, lengthOf(held), 0);
     switch (element.kind) {

@@ -74,7 +74,7 @@ export fn kv_lib_int_to_float(value: i64) callconv(.c) f64 {
     return @floatFromInt(value);
 }
 
-export fn kv_lib_guard_count(count: i64, site: ?*const abi.Site, caller: ?*const abi.Caller) callconv(.c) i64 {
+pub export fn kv_lib_guard_count(count: i64, site: ?*const abi.Site, caller: ?*const abi.Caller) callconv(.c) i64 {
     if (count < 0) panicWith(&.{ "the count ", " is negative" }, &.{count}, site, caller);
     return count;
 }

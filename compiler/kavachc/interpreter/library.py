@@ -24,6 +24,7 @@ _INT = re.compile(r"[+-]?[0-9]+")
 _FLOAT = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?|nan|-?inf")
 # More bytes than this are more memory than a program has.
 _TEXT_LENGTH_MAX = 2**32
+_ARRAY_LENGTH_MAX = _TEXT_LENGTH_MAX // 8
 
 
 def _optional(value: Value | None) -> Value:
@@ -183,6 +184,12 @@ def _array_slice(array: ArrayValue, start: int, end: int) -> ArrayValue:
     return ArrayValue(array.items[start:end])
 
 
+def _array_repeat(array: ArrayValue, count: int) -> ArrayValue:
+    if len(array.items) * _not_negative(count) > _ARRAY_LENGTH_MAX:
+        raise MemoryError
+    return ArrayValue(array.items * count)
+
+
 def _order(value: Value) -> Value:
     """NaN is after everything else; of tuples and dates the first parts that differ decide."""
     if isinstance(value, TupleValue | RecordValue):
@@ -265,6 +272,7 @@ LIBRARY: dict[str, Callable[..., Value]] = {
     "array.reverse": lambda array: ArrayValue(array.items[::-1]),
     "array.slice": _array_slice,
     "array.concat": lambda array, other: ArrayValue(array.items + other.items),
+    "array.repeat": _array_repeat,
     "array.sort": lambda array: ArrayValue(sorted(array.items, key=_order)),
     "array.join": lambda array, separator: separator.join(array.items),
     "array.sum_int": _sum_int,

@@ -184,6 +184,7 @@ _ROWS = (
     _row("array.reverse", _ARRAY, _ARRAY),
     _row("array.slice", _ARRAY, INT, INT, _ARRAY, panics=True),
     _row("array.concat", _ARRAY, _ARRAY, _ARRAY),
+    _row("array.repeat", _ARRAY, INT, _ARRAY, panics=True),
     _row("array.sort", _ARRAY, _ARRAY),
     _row("array.join", _STRINGS, STRING, STRING),
     _row("array.sum_int", Array(INT), INT, panics=True),

@@ -238,6 +238,14 @@ _ARRAY_ROWS = (
     ),
     method("array.concat", _ARRAY, "other", (_ARRAY,), _ARRAY, "A copy, with the elements of `other` after its own."),
     method(
+        "array.repeat",
+        _ARRAY,
+        "count",
+        (INT,),
+        _ARRAY,
+        "A copy of the array `count` times, one after the other. A negative count is a panic.",
+    ),
+    method(
         "array.sort",
         ArrayType(ORDERED),
         "",
