@@ -209,6 +209,12 @@ _FIXED: Final = (
     "roundTo",
     "round",
 )
+_SHUFFLED: Final = "write `{0}.sort_by(fn(_) => Random.float())`"
+_CHOSEN: Final = "write `{0}[Random.int(0, {0}.len() - 1)]`"
+_AT_RANDOM: Final = {
+    **dict.fromkeys(("shuffle", "shuffled"), _SHUFFLED),
+    **dict.fromkeys(("choice", "choose", "sample", "random", "random_element", "randomElement"), _CHOSEN),
+}
 _SHOWING: Final = ("toString", "to_string", "to_str", "str", "ToString", "show", "format", "inspect")
 
 
@@ -262,6 +268,8 @@ def help_for_method(
             if '"' not in receiver
             else 'text shows any value: `"{x}"`'
         )
+    if isinstance(type_, ArrayType) and name in _AT_RANDOM:
+        return _AT_RANDOM[name].format(receiver)
     if isinstance(type_, ArrayType) and re.fullmatch("for_?[eE]ach|each", name):
         return f"write `for x in {receiver} {{ … }}`"
     table = _OF_TEXT if type_ is STRING else _OF_ARRAYS if isinstance(type_, ArrayType) else {}
@@ -281,6 +289,8 @@ def help_for_method(
 def help_for_namespace(owner: str, name: str, arguments: Sequence[ast.Argument]) -> str | None:
     """What to write for `owner.name(…)`, where other languages have such a function in such a place."""
     found = _OF_NAMESPACES.get(f"{owner}.{name}")
+    if owner == "Random" and arguments:
+        found = _AT_RANDOM.get(name)
     return None if found is None else found.format(*[single_spaced(item.span.text, 30) for item in arguments], "…")
 
 
