@@ -213,7 +213,7 @@ void kv_json_check(const kv_type *type, const kv_string *text, kv_answer *out);
 void kv_decode(const kv_type *type, const kv_string *json, void *out); /* JSON that is known to fit; the value is owned */
 
 /* ---- The host: everything the runtime needs from outside ---- */
-typedef enum kv_file_operation { KV_READ = 0, KV_WRITE = 1, KV_APPEND = 2, KV_EXISTS = 3 } kv_file_operation;
+typedef enum kv_file_operation { KV_READ = 0, KV_WRITE = 1, KV_APPEND = 2, KV_EXISTS = 3, KV_REMOVE = 4 } kv_file_operation;
 typedef enum kv_file_status { KV_FILE_OK = 0, KV_FILE_NOT_FOUND = 1, KV_FILE_NOT_ALLOWED = 2, KV_FILE_NOT_TEXT = 3, KV_FILE_OTHER = 4 } kv_file_status;
 
 /* One HTTP request. The runtime makes it, and keeps it, with what is sent, until the host has reported its end. */

@@ -351,7 +351,7 @@ pub const Header = exchange_abi.Header;
 pub const Exchange = exchange_abi.Exchange;
 pub const ExchangeProblem = exchange_abi.Problem;
 
-pub const FileOperation = enum(i32) { read = 0, write = 1, append = 2, exists = 3, _ };
+pub const FileOperation = enum(i32) { read = 0, write = 1, append = 2, exists = 3, remove = 4, _ };
 pub const FileStatus = enum(i32) { ok = 0, not_found = 1, not_allowed = 2, not_text = 3, other = 4 };
 
 pub const Options = extern struct {

@@ -106,6 +106,10 @@ export fn kv_lib_files_append(path: *const String, text: *const String, out: *Fi
     perform(.append, path, text.slice(), out);
 }
 
+export fn kv_lib_files_remove(path: *const String, out: *FileResult) callconv(.c) void {
+    perform(.remove, path, "", out);
+}
+
 export fn kv_lib_files_exists(path: *const String) callconv(.c) bool {
     var view: abi.TextView = .{};
     return ask(.exists, path, "", &view) == @backingInt(abi.FileStatus.ok);

@@ -18,6 +18,7 @@ pub fn file(_: ?*anyopaque, operation: i32, path: [*]const u8, path_length: i64,
         .read => read(name, out),
         .write => write(name, bytes[0..@intCast(length)], .{ .TRUNC = true }, out),
         .append => write(name, bytes[0..@intCast(length)], .{ .APPEND = true }, out),
+        .remove => remove(name, out),
         else => if (linux.errno(linux.access(name, 0)) == .SUCCESS) Status.ok else Status.not_found,
     } else other(out, if (std.mem.findScalar(u8, given, 0) != null) "the path has a zero byte" else too_long);
     return @backingInt(status);
@@ -68,6 +69,11 @@ fn read(name: [*:0]const u8, out: *abi.TextView) Status {
             else => |problem| return refused(problem, out),
         }
     }
+}
+
+fn remove(name: [*:0]const u8, out: *abi.TextView) Status {
+    const problem = linux.errno(linux.unlinkat(linux.AT.FDCWD, name, 0));
+    return if (problem == .SUCCESS) .ok else refused(problem, out);
 }
 
 fn mapped(length: usize) ?[]align(std.heap.page_size_min) u8 {

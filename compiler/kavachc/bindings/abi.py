@@ -100,6 +100,7 @@ class FileOperation(IntEnum):
     WRITE = 1
     APPEND = 2
     EXISTS = 3
+    REMOVE = 4
 
 
 class FileStatus(IntEnum):

@@ -24,6 +24,9 @@ def file_operation(operation: int, path: bytes, content: bytes) -> tuple[FileSta
     try:
         if operation == FileOperation.EXISTS:
             return (FileStatus.FILE_OK if os.access(path, os.F_OK) else FileStatus.FILE_NOT_FOUND), b""
+        if operation == FileOperation.REMOVE:
+            os.unlink(path)
+            return FileStatus.FILE_OK, b""
         if operation == FileOperation.READ:
             with open(path, "rb", buffering=0) as file:
                 return _read(file.fileno())

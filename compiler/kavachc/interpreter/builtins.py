@@ -139,6 +139,7 @@ AT_ONCE: dict[str, Callable[[Evaluator, Types, Values], Value]] = {
     "files.read": _file(FileOperation.READ),
     "files.write": _file(FileOperation.WRITE),
     "files.append": _file(FileOperation.APPEND),
+    "files.remove": _file(FileOperation.REMOVE),
     "files.exists": lambda evaluator, _, values: evaluator.world.exists(*values),
     "print": _print,
     "map.len": _map_len,

@@ -204,6 +204,7 @@ _ROWS = (
     _row("files.read", STRING, Tuple((INT, STRING))),
     _row("files.write", STRING, STRING, Tuple((INT, STRING))),
     _row("files.append", STRING, STRING, Tuple((INT, STRING))),
+    _row("files.remove", STRING, Tuple((INT, STRING))),
     _row("files.exists", STRING, BOOL),
     # First: the number of the agent that sends.
     _row("http.get", INT, STRING, _HEADERS, DURATION, _WEB_ANSWER, waits=True),

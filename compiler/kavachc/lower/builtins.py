@@ -171,6 +171,7 @@ BUILTINS: dict[str, Lowering] = {
     "files.read": _file("files.read", gives_text=True),
     "files.write": _file("files.write", gives_text=False),
     "files.append": _file("files.append", gives_text=False),
+    "files.remove": _file("files.remove", gives_text=False),
     "print": _print,
     "array.len": _array_len,
     "map.len": _of_map("map.length"),

@@ -443,6 +443,16 @@ BUILTINS: tuple[Builtin, ...] = (
         effect="Files",
     ),
     Builtin(
+        "files.remove",
+        "remove",
+        "Files",
+        (("path", STRING),),
+        NOTHING,
+        "Takes a file away. A folder is not taken away.",
+        error="FileError",
+        effect="Files",
+    ),
+    Builtin(
         "files.exists",
         "exists",
         "Files",
