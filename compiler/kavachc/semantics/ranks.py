@@ -42,7 +42,7 @@ def with_absence(type_: Type, others: Iterable[ast.Expression]) -> Type:
     """The type of branches of which one gives a `type_`: its optional where one of the `others` is `none`."""
     if type_ in (NEVER, NOTHING, UNKNOWN) or isinstance(type_, OptionalType):
         return type_
-    results = (item for node in others for item in _results(node, also_unreached=False))
+    results = (item for node in others for item in _results(node, also_unreached=False, also_replaced=False))
     return OptionalType(type_) if any(isinstance(item, ast.NoneLiteral) for item in results) else type_
 
 
@@ -55,8 +55,8 @@ def _least(ranks: Iterable[int]) -> int:
     return least
 
 
-def _results(node: ast.Expression, also_unreached: bool) -> Iterator[ast.Expression]:
-    """What the branches of `node` end with."""
+def _results(node: ast.Expression, also_unreached: bool, also_replaced: bool = True) -> Iterator[ast.Expression]:
+    """What the branches of `node` end with. `also_replaced`: the left side of `??`, too, whose `none` nobody gets."""
     pending: list[ast.Expression | None] = [node]
     while pending:
         current = pending.pop()
@@ -72,7 +72,7 @@ def _results(node: ast.Expression, also_unreached: bool) -> Iterator[ast.Express
             case ast.Match():
                 pending += [arm.body for arm in current.arms]
             case ast.Coalesce():
-                pending += [current.value, current.otherwise]
+                pending += [current.value, current.otherwise] if also_replaced else [current.otherwise]
             case None:
                 pass
             case _ if not isinstance(current, LEAVING):
