@@ -59,7 +59,7 @@ def test_two_builds_are_the_same(name: str, target: str) -> None:
 
 
 def test_only_the_program_is_visible() -> None:
-    text = emit_llvm(SAMPLES["agents"].module, target_named("x86_64-linux"))
+    text, _ = emit_llvm(SAMPLES["agents"].module, target_named("x86_64-linux"))
     defined = re.findall(r"^(@\S+) = (?!internal|private|external)", text, re.M)
     assert defined == ["@kv_program"]
     assert not re.findall(r"^define (?!internal)", text, re.M)
@@ -67,7 +67,7 @@ def test_only_the_program_is_visible() -> None:
 
 def test_a_program_links_the_ledger_and_the_model_only_when_it_uses_them() -> None:
     def parts(name: str) -> tuple[bool, bool]:
-        text = emit_llvm(SAMPLES[name].module, target_named("x86_64-linux"))
+        text, _ = emit_llvm(SAMPLES[name].module, target_named("x86_64-linux"))
         return "@kv_ledger_part" in text, "@kv_model_part" in text
 
     assert parts("arithmetic") == (False, False)

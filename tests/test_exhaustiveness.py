@@ -10,7 +10,7 @@ import pytest
 from checking import checked
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
-from kavachc.semantics import exhaustiveness
+from kavachc.semantics import exhaustiveness, pattern_rows
 from kavachc.syntax import ast
 from pattern_oracle import (
     BOOL,
@@ -266,7 +266,7 @@ FAULTS: dict[str, tuple[str, Callable[..., object]]] = {
     "an array pattern fits longer ones": ("_has_length", lambda shape, key: key.low >= shape.low),
     "ranges are not cut at their ends": (
         "_split",
-        lambda intervals: [exhaustiveness.Interval(item.low, item.high) for item in intervals],
+        lambda intervals: [pattern_rows.Interval(item.low, item.high) for item in intervals],
     ),
     "alternatives inside are not looked at": ("_idle_inside", lambda *_: []),
     "a message says `none` for a value": ("_named", lambda case: case.replace(exhaustiveness.NAME, "none")),

@@ -63,6 +63,14 @@ REFUSED = {
         + TWO,
         "this `match` ",
     ),
+    "a literal twice": (
+        "fn f(n: Int) -> Int {\n    match n {\n" + arms(10_000, "{}") + "\n    77 => 1\n    _ => 0\n    }\n}\n" + TWO,
+        "this arm never runs",
+    ),
+    "every second literal": (
+        "fn f(n: Int) -> Int {\n    match n {\n" + arms(10_000, "{}0") + "\n    }\n}\n" + TWO,
+        "this `match` misses",
+    ),
     "combinations": (
         f"fn f(t: ({', '.join(['Bool'] * 24)})) -> Int {{\n    match t {{\n"
         + "\n".join(f"        ({', '.join('true' if i == j else '_' for j in range(24))}) => {i}" for i in range(24))
@@ -72,7 +80,21 @@ REFUSED = {
     ),
 }
 
+
+def matching(type_: str, pattern: str, before: str = "", last: str = "_ => 0") -> str:
+    """A `match` of 10,000 arms."""
+    return (
+        before + f"fn f(n: {type_}) -> Int {{\n    match n {{\n{arms(10_000, pattern)}\n    {last}\n    }}\n}}\n" + TWO
+    )
+
+
 ACCEPTED = {
+    "literals": matching("Int", "{}"),
+    "literals, the largest first": matching("Int", "{1}"),
+    "ranges": matching("Int", "{0}0..{0}7"),
+    "texts": matching("String", '"a{}"'),
+    "durations": matching("Duration", "{}s"),
+    "all variants": matching("S", "S.V{0}(7) => 0\n    S.V{0}", variants(10_000, "(x: Int)"), ""),
     "variants": variants(1_000, "(x: Int)")
     + "fn f(s: S) -> Int {\n    match s {\n"
     + "\n".join(f"        S.V{index}(x) => x" for index in range(1_000))

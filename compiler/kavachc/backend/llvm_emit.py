@@ -35,6 +35,8 @@ class Emission:
         self.helpers = Helpers(self.layouts, self.constants, self.descriptors, self.runtime)
         self.asks = False
         self.sends = False
+        # Some function is too long to be optimised.
+        self.has_huge = False
         self.debug = DebugInfo(module.functions[module.entry].file) if debug and module.entry else None
         self.called_by_runtime = _called_by_runtime(module)
 
@@ -81,6 +83,8 @@ def _called_by_runtime(module: Module) -> frozenset[str]:
     return frozenset([module.entry, *(field.rule.check for field in fields if field.rule is not None)])
 
 
-def emit_llvm(module: Module, target: Target, *, debug: bool = False) -> str:
-    """The text for LLVM's parser, perhaps with debug information. `module` has been verified."""
-    return Emission(module, debug).text(target)
+def emit_llvm(module: Module, target: Target, *, debug: bool = False) -> tuple[str, bool]:
+    """The text for LLVM's parser, perhaps with debug information, and whether some function in it is too long for a
+    code generator that optimises. `module` has been verified."""
+    emission = Emission(module, debug)
+    return emission.text(target), emission.has_huge

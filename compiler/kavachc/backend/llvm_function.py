@@ -49,6 +49,9 @@ suspended:
   ret ptr %frame
 """
 TEXT_SIZE = 24
+# LLVM's time grows with the square of a function's length: one that is longer than this is not optimised.
+LINES_MAX = 40_000
+HUGE = "noinline optnone "
 # Where the function was called, and what called its caller, in the arguments of a panic; known only when it is read.
 _CALLED_AT = "ptr %called.site, ptr %called.parent"
 
@@ -286,12 +289,14 @@ class FunctionEmitter:
                     self._operands[instruction.result] = operand
         waits = self.function.waits
         debug = "" if self.emission.debug is None else self.emission.debug.function(self.function)
-        parts = [f"define internal {self._signature()} {'presplitcoroutine #0' if waits else '#0'}{debug} {{"]
-        parts.extend(self._entry())
         cold_lines = self._with_callers_from_memory() if self._calls else self._cold_lines
-        parts.extend(
-            self._with_call_read([*self.lines, *cold_lines]) if self.function.title is None else self.lines + cold_lines
-        )
+        lines = self.lines + cold_lines
+        is_huge = len(lines) > LINES_MAX
+        self.emission.has_huge = self.emission.has_huge or is_huge
+        attributes = "presplitcoroutine " * waits + HUGE * is_huge + "#0"
+        parts = [f"define internal {self._signature()} {attributes}{debug} {{"]
+        parts.extend(self._entry())
+        parts.extend(self._with_call_read(lines) if self.function.title is None else lines)
         if waits:
             free = self.runtime.call("kv_frame_free", "%memory.now")
             parts.append(_COROUTINE_EXIT.format(free=free, resume_parent=self.runtime.call("kv_return", "%parent.now")))

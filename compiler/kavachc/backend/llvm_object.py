@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any, Literal
 
 from llvmlite import binding
@@ -19,20 +21,19 @@ class LlvmError(Exception):
 
 def compile_object(module: Module, target: str, level: int, *, debug: bool = False) -> bytes:
     """The object file that a binary for `target` is linked from, perhaps with debug information."""
-    machine = target_machine(target_named(target), level)
-    return bytes(machine.emit_object(_optimized(module, target, machine, level, debug=debug)))
+    optimized, machine = _optimized(module, target, partial(target_machine, target_named(target)), level, debug=debug)
+    return bytes(machine.emit_object(optimized))
 
 
 def compile_for_this_process(module: Module, level: int) -> bytes:
     """An object file for this very machine, that may be loaded anywhere in memory."""
-    machine = host_machine(level)
-    return bytes(machine.emit_object(_optimized(module, host_target(), machine, level)))
+    optimized, machine = _optimized(module, host_target(), host_machine, level)
+    return bytes(machine.emit_object(optimized))
 
 
 def emit_text(module: Module, target: str, level: int, form: Literal["llvm", "asm"]) -> str:
     """What `compile_object` compiles or writes, to read: optimised LLVM IR, or assembly."""
-    machine = target_machine(target_named(target), level)
-    optimized = _optimized(module, target, machine, level)
+    optimized, machine = _optimized(module, target, partial(target_machine, target_named(target)), level)
     return str(machine.emit_assembly(optimized)) if form == "asm" else str(optimized)
 
 
@@ -47,13 +48,18 @@ def parse(text: str) -> Any:
     return module
 
 
-def _optimized(module: Module, target: str, machine: Any, level: int, *, debug: bool = False) -> Any:
-    """LLVM's pipeline has run. At level 0 too: it splits coroutines, and inlines what must be inlined."""
+def _optimized(
+    module: Module, target: str, machine_of: Callable[[int], Any], level: int, *, debug: bool = False
+) -> tuple[Any, Any]:
+    """The module after LLVM's pipeline, and the machine to write it with. At level 0 the pipeline runs too: it splits
+    coroutines, and inlines what must be inlined."""
     assert 0 <= level <= LEVEL_MAX
-    parsed = parse(emit_llvm(module, target_named(target), debug=debug))
+    text, has_huge = emit_llvm(module, target_named(target), debug=debug)
+    parsed = parse(text)
+    machine = machine_of(0 if has_huge else level)
     options = binding.create_pipeline_tuning_options(speed_level=level)
     options.loop_vectorization = level >= 2
     options.slp_vectorization = level >= 2
     builder = binding.create_pass_builder(machine, options)
     builder.getModulePassManager().run(parsed, builder)
-    return parsed
+    return parsed, machine

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import count
 from typing import TypeAlias
 
 from kavachc.semantics import typed_ast as typed
 from kavachc.semantics.literals import INT_MAX, INT_MIN
+from kavachc.semantics.pattern_rows import ANY, EarlierRows, Interval, Key, Lengths, Row, RowsByKey, Shape
 from kavachc.semantics.types import BOOL, DURATION, INT, ArrayType, OptionalType, RecordType, SumType, TupleType, Type
 
 STEPS_MAX = 200_000
@@ -27,39 +28,6 @@ SMALL_UNITS = (("ms", 1_000_000), ("us", 1_000), ("ns", 1))
 
 class TooIntricate(Exception):
     """The combinations are too many to go through."""
-
-
-@dataclass(frozen=True, slots=True)
-class Interval:
-    """The Ints (or nanoseconds) from `low` to `high`, both included."""
-
-    low: int
-    high: int
-
-
-@dataclass(frozen=True, slots=True)
-class Lengths:
-    """Arrays of `low` elements, or with `is_open` of at least so many."""
-
-    low: int
-    is_open: bool
-
-
-# A constructor is a variant's index, a Bool, an Interval, Lengths, a literal, a held type, "record", "tuple", "none" or
-# "present".
-Key: TypeAlias = object
-
-
-@dataclass(frozen=True, slots=True)
-class Shape:
-    """A pattern with its names forgotten: None as `key` fits anything. `inside` are the fields' patterns."""
-
-    key: Key | None
-    inside: tuple[Shape, ...] = ()
-
-
-ANY = Shape(None)
-Row: TypeAlias = tuple[Shape, ...]
 
 
 def missing_cases(subject: Type, arms: Sequence[typed.MatchArm]) -> list[str]:
@@ -82,28 +50,33 @@ def _named(case: str) -> str:
 def unreachable(subject: Type, arms: Sequence[typed.MatchArm]) -> Iterator[tuple[typed.MatchArm, typed.Pattern | None]]:
     """Arms that nothing reaches, and alternatives `A | B` that add nothing to a reachable arm."""
     columns, inner_columns = _Columns(), _Columns()
-    rows: list[Row] = []
+    rows = EarlierRows()
     for arm in arms:
         alternatives = _alternatives(arm.pattern)
-        own: list[Row] = []
+        own = EarlierRows()
         idle: list[typed.Pattern] = []
+        idle_alternatives = 0
         for alternative in alternatives:
-            shapes = [(shape,) for shape in _shapes(alternative)]
-            earlier = [*rows, *own]
-            own.extend(shapes)
-            if not any(columns.is_useful(earlier, row, (subject,)) for row in shapes):
+            shapes: list[Row] = [(shape,) for shape in _shapes(alternative)]
+            earlier = [[*rows.meeting(row), *own.meeting(row)] for row in shapes]
+            if not any(columns.is_useful(met, row, (subject,)) for met, row in zip(earlier, shapes, strict=True)):
                 idle.append(alternative)
+                idle_alternatives += 1
             else:
+                met_once = list({id(row): row for met in earlier for row in met}.values())
                 # A program need not be refused because this is too much to find out.
                 with suppress(TooIntricate):
-                    idle.extend(_idle_inside(inner_columns, subject, earlier, alternative))
-        if all(alternative in idle for alternative in alternatives):
+                    idle.extend(_idle_inside(inner_columns, subject, met_once, alternative))
+            for row in shapes:
+                own.add(row)
+        if idle_alternatives == len(alternatives):
             yield arm, None
         else:
             for alternative in idle:
                 yield arm, alternative
         if arm.guard is None:
-            rows.extend(own)
+            for known in own.all():
+                rows.add(known)
 
 
 def _idle_inside(
@@ -223,6 +196,7 @@ class _Columns:
         found: list[list[str]] = []
         others: list[list[str]] | None = None
         used = {row[0].key for row in rows}
+        by_key = RowsByKey(rows)
         for key in keys:
             inside = _inside(head, key)
             if not isinstance(key, Interval | Lengths) and key is not None and key not in used:
@@ -231,7 +205,7 @@ class _Columns:
                     others = self.missing([row[1:] for row in rows if row[0].key is None], rest)
                 tails = [["_"] * len(inside) + tail for tail in others]
             else:
-                tails = self.missing(_specialized(rows, key, len(inside)), inside + rest)
+                tails = self.missing(self._specialized(by_key, key, len(inside)), inside + rest)
             found.extend([_text(head, key, tail[: len(inside)]), *tail[len(inside) :]] for tail in tails)
         return _most_general(found[:CASES_MAX])
 
@@ -241,20 +215,26 @@ class _Columns:
         if not types:
             return not rows
         head, rest = types[0], types[1:]
-        keys: Sequence[Key | None] = self._keys([*rows, row], head) or [None]
         own = row[0].key
+        keys: Sequence[Key | None] = [own]
+        if own is None or isinstance(own, Interval | Lengths):
+            keys = self._keys([*rows, row], head) or [None]
         if isinstance(own, Lengths):
             keys = [key for key in keys if isinstance(key, Lengths) and _has_length(own, key)]
         elif isinstance(own, Interval):
             keys = [key for key in keys if isinstance(key, Interval) and own.low <= key.low and key.high <= own.high]
-        elif own is not None:
-            keys = [own]
+        by_key = RowsByKey(rows)
         for key in keys:
             inside = _inside(head, key)
             for special in _specialized([row], key, len(inside)):
-                if self.is_useful(_specialized(rows, key, len(inside)), special, inside + rest):
+                if self.is_useful(self._specialized(by_key, key, len(inside)), special, inside + rest):
                     return True
         return False
+
+    def _specialized(self, rows: RowsByKey, key: Key | None, width: int) -> list[Row]:
+        candidates, looked_at = rows.candidates(key)
+        self._step(looked_at)
+        return _specialized(candidates, key, width)
 
     def _keys(self, rows: Sequence[Row], head: Type) -> list[Key | None]:
         """The cases that the first column is split into; empty when no row looks at it. None is "any other"."""

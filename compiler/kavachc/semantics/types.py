@@ -240,6 +240,7 @@ class SumType:
     span: Span
     documentation: str | None
     _variants: list[VariantInfo] | None = None
+    _indices: dict[str, int] | None = None
     parameters: tuple[TypeVariable, ...] = ()
     arguments: tuple[Type, ...] = ()
     origin: SumType | None = None
@@ -264,10 +265,13 @@ class SumType:
 
     @variants.setter
     def variants(self, variants: list[VariantInfo]) -> None:
-        self._variants = variants
+        self._variants, self._indices = variants, None
 
     def variant_index(self, name: str) -> int | None:
-        return next((index for index, item in enumerate(self.variants) if item.name == name), None)
+        """Of the first one that is called so."""
+        if self._indices is None:
+            self._indices = {item.name: index for index, item in reversed(list(enumerate(self.variants)))}
+        return self._indices.get(name)
 
 
 @dataclass(eq=False, slots=True)
