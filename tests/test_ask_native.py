@@ -205,7 +205,7 @@ def test_sends_are_bounded_when_answers_are_busy_and_unfit() -> None:
     assert result.out == f"{sum(waits([1, 2, 4, 8, 8] * 3))}\n"
 
 
-@pytest.mark.parametrize("status", [*{*range(400, 500)} - {401, 403, 404, 408, 413, 429}])
+@pytest.mark.parametrize("status", [*{*range(400, 500)} - {401, 403, 404, 407, 408, 413, 429}])
 def test_other_failures_are_sent_once(status: int) -> None:
     result = ask_once({"replies": [{"status": status}], "then": "fail"})
     assert result.answers == [Answer("FAILED_ASK", status, f"HTTP {status}")]

@@ -47,9 +47,10 @@ pub const Verdict = union(enum) { let_through, wait, denied: *abi.String };
 pub const Entrant = struct {
     agent: usize,
     limit: usize,
-    /// The most that it can take.
+    /// The most that it can take, or, once it goes further than that, that its next send can take.
     estimate: i64,
     is_dry_run: bool,
+    is_further: bool = false,
     is_under_way: bool = false,
     /// Names what it reserved in the state file; 0 without one.
     reference: u64 = 0,
@@ -77,7 +78,7 @@ pub const Entrant = struct {
         ledger.begin(entrant.agent, entrant.limit);
         for (agent.limitSlice()[entrant.limit].ruleSlice(), 0..) |*rule, index| {
             const passes = switch (rule.kind) {
-                .count => ledger.checkInt(index, 1),
+                .count => entrant.is_further or ledger.checkInt(index, 1),
                 .tokens => switch (tokensState(agent, rule, ledger.answered(index), others.*, entrant.estimate)) {
                     .within => true,
                     .broken => ledger.broken(rule),
@@ -96,6 +97,21 @@ pub const Entrant = struct {
         others.estimate += entrant.estimate;
         entrant.is_under_way = true;
         return .let_through;
+    }
+
+    /// Whether a send of a prompt of so many bytes could make an ask that counts as the most it can take (8.3.largest)
+    /// take more than that, having taken `tokens`.
+    pub fn exceeds(entrant: *const Entrant, tokens: i64, prompt_length: i64) bool {
+        if (!entrant.is_under_way or entrant.is_dry_run) return false;
+        const agent = entrant.programAgent();
+        return agent.asks_under_way == .largest and tokens +| sendTokens(prompt_length, agent.model.max_tokens) > entrant.estimate;
+    }
+
+    /// It leaves with the `tokens` that it took, and is to enter once more, for the next send alone.
+    pub fn goFurther(entrant: *Entrant, tokens: i64, prompt_length: i64) void {
+        entrant.leave(tokens, false);
+        entrant.estimate = sendTokens(prompt_length, entrant.programAgent().model.max_tokens);
+        entrant.is_further = true;
     }
 
     /// Until it tells what it took, an ask counts in the state file as one that was cancelled would.
@@ -149,8 +165,12 @@ fn likelyTokens(entrant: *const Entrant, answered: windows.Answered) i64 {
 
 /// 3 × (the prompt's bytes + max_tokens), or the largest Int where that does not fit: no token is shorter than a byte.
 pub fn largestTokens(prompt_length: i64, max_tokens: i64) i64 {
+    return sendTokens(prompt_length, max_tokens) *| tries;
+}
+
+fn sendTokens(prompt_length: i64, max_tokens: i64) i64 {
     assert(prompt_length >= 0);
-    return (prompt_length +| @max(0, max_tokens)) *| tries;
+    return prompt_length +| @max(0, max_tokens);
 }
 
 const TokensState = enum { within, broken, unknown };

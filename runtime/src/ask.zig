@@ -68,6 +68,8 @@ const Ask = struct {
     tries_made: u8 = 1,
     waits_made: u8 = 0,
     usage: transport.Usage = .{},
+    /// Of these tokens, those with which it left its limit to enter it once more.
+    settled_tokens: i64 = 0,
     /// The neighbours in the list of those that wait at the limit.
     previous: ?*Ask = null,
     next: ?*Ask = null,
@@ -140,7 +142,8 @@ pub export fn kv_ask(agent: i64, expected: *const abi.Type, schema: *const abi.S
     const program_agent: ?*const abi.Agent = if (agent < 0) null else &host.program.?.agentSlice()[@intCast(agent)];
     const model = if (program_agent) |each| &each.model else &default_model;
     const audited: audit.Ask = .init(program_agent, model, prompt.slice());
-    if (whyNotAsked(model, prompt)) |answer| {
+    const prompt_length = provider.promptLength(schema, prompt.slice());
+    if (whyNotAsked(model, @intCast(prompt_length))) |answer| {
         audited.ended(answer, .{});
         out.* = answer;
         return true;
@@ -156,7 +159,7 @@ pub export fn kv_ask(agent: i64, expected: *const abi.Type, schema: *const abi.S
         .schema = schema,
         .prompt = string.retain(prompt),
         .out = out,
-        .entrant = if (has_limit) .init(@intCast(agent), prompt.length, client.is_dry_run) else null,
+        .entrant = if (has_limit) .init(@intCast(agent), prompt_length, client.is_dry_run) else null,
     };
     if (enter(ask) == .ended) return true;
     scheduler.suspendCurrent(ask.task, self, callOff, ask);
@@ -174,11 +177,11 @@ fn beyondBudget(model: *const abi.Model, prompt_length: u64) ?*abi.String {
 }
 
 /// Before anything else: what is missing for a request to a provider, and what makes the prompt too large.
-fn whyNotAsked(model: *const abi.Model, prompt: *const abi.String) ?abi.Answer {
+fn whyNotAsked(model: *const abi.Model, prompt_length: u64) ?abi.Answer {
     if (client.transport == &http_transport.http) {
         if (whyNotSent(model)) |answer| return answer;
     }
-    const message = beyondBudget(model, @intCast(prompt.length)) orelse return null;
+    const message = beyondBudget(model, prompt_length) orelse return null;
     return .{ .kind = .failed, .status = 0, .text = message };
 }
 
@@ -234,6 +237,7 @@ fn callOffStep(ask: *Ask) void {
         .recording => {
             // What was recorded stays, and what it reserved is settled as for any cancelled ask.
             journal.forget(ask);
+            ask.is_abandoned = true;
             if (ask.verdict == .refused) string.release(ask.verdict.refused);
         },
         .dry_run, .before_send => scheduler.removeTimer(&ask.timer),
@@ -292,7 +296,9 @@ fn enter(ask: *Ask) Progress {
 fn go(ask: *Ask) Progress {
     if (ask.entrant != null) ask.audited.limited(.allowed, null);
     if (!client.is_dry_run) {
-        scheduler.addTimer(&ask.time_limit, scheduler.nowMonotonic() +| ask.model.timeout_ns);
+        if (!ask.time_limit.isSet() and !ask.is_late) {
+            scheduler.addTimer(&ask.time_limit, scheduler.nowMonotonic() +| ask.model.timeout_ns);
+        }
         return send(ask);
     }
     ask.step = .dry_run;
@@ -346,6 +352,15 @@ fn deny(ask: *Ask, reason: *abi.String) Progress {
 /// One request, from the gate on.
 fn send(ask: *Ask) Progress {
     if (ask.is_late) return endLate(ask);
+    if (ask.entrant) |*entrant| {
+        const prompt_length = provider.promptLength(ask.schema, promptToSend(ask));
+        const tokens = ask.usage.total() - ask.settled_tokens;
+        if (entrant.exceeds(tokens, prompt_length)) {
+            entrant.goFurther(tokens, prompt_length);
+            ask.settled_tokens += tokens;
+            return enter(ask);
+        }
+    }
     if (ask.gate.enter(&ask.place)) return startRequest(ask);
     ask.step = .at_the_gate;
     ask.queued_ns = scheduler.nowMonotonic();
@@ -370,12 +385,16 @@ fn startRequest(ask: *Ask) Progress {
         .model = ask.model,
         .schema = ask.schema,
         .asked = ask.prompt.slice(),
-        .prompt = if (ask.tries_made == 1) ask.prompt.slice() else ask.prompt_again.items,
+        .prompt = promptToSend(ask),
         .completion = requestCompleted,
         .timer = undefined,
     };
     client.transport.start(&ask.request);
     return .waits;
+}
+
+fn promptToSend(ask: *const Ask) []const u8 {
+    return if (ask.tries_made == 1) ask.prompt.slice() else ask.prompt_again.items;
 }
 
 fn requestCompleted(request: *transport.Request) void {
@@ -475,7 +494,7 @@ fn destroy(ask: *Ask) void {
     scheduler.removeTimer(&ask.time_limit);
     if (ask.entrant) |*entrant| {
         if (entrant.is_under_way) {
-            entrant.leave(ask.usage.total(), ask.is_abandoned);
+            entrant.leave(ask.usage.total() - ask.settled_tokens, ask.is_abandoned);
             wakeWaiters(&client.waiters[entrant.agent]);
         }
     }

@@ -119,6 +119,7 @@ pub fn appendBody(list: *List, allocator: Allocator, call: Call) Allocator.Error
     try list.print(allocator, "{d}", .{call.model.max_tokens});
     try list.appendSlice(allocator, ",\"messages\":[{\"role\":\"user\",\"content\":");
     if (call.schema.way == .in_prompt) {
+        // As `promptLength` counts.
         var prompt: List = .empty;
         defer prompt.deinit(allocator);
         for ([_][]const u8{ call.prompt, schema_in_prompt, call.schema.text.slice() }) |part| try prompt.appendSlice(allocator, part);
@@ -135,6 +136,12 @@ pub fn appendBody(list: *List, allocator: Allocator, call: Call) Allocator.Error
         for ([_][]const u8{ before, call.schema.text.slice(), after }) |part| try list.appendSlice(allocator, part);
     }
     try list.append(allocator, '}');
+}
+
+/// The bytes of `prompt` as it is sent: with the schema, where that stands in it.
+pub fn promptLength(schema: *const abi.Schema, prompt: []const u8) i64 {
+    const added = if (schema.way == .in_prompt) schema_in_prompt.len + schema.text.slice().len else 0;
+    return @intCast(prompt.len + added);
 }
 
 const schema_in_prompt = "\n\nAnswer with JSON only, which fits this JSON schema:\n";

@@ -17,12 +17,18 @@ TRIES = 3
 
 def largest_tokens(prompt: str, max_tokens: int) -> int:
     """The most that an ask can take: no token is shorter than a byte (spec 8.3.largest)."""
-    return min(TRIES * (len(prompt.encode()) + max_tokens), INT_MAX)
+    return min(TRIES * send_tokens(prompt, max_tokens), INT_MAX)
+
+
+def send_tokens(prompt: str, max_tokens: int) -> int:
+    """The most that one send can take."""
+    return len(prompt.encode()) + max_tokens
 
 
 @dataclass(eq=False, slots=True)
 class Entrant:
-    """One ask, as its agent's limit sees it. `estimate` is the most that it can take. `reference` names what it
+    """One ask, as its agent's limit sees it. `estimate` is the most that it can take, or, once it goes further than
+    that, that its next send can take; `tokens` is what it took since it entered. `reference` names what it
     reserved in the state file; 0 without one."""
 
     agent: Agent
@@ -31,6 +37,7 @@ class Entrant:
     is_dry_run: bool
     tokens: int = 0
     reference: int = 0
+    is_further: bool = False
 
 
 @dataclass(eq=False, slots=True)
@@ -64,13 +71,19 @@ class Admission:
                 holds = verdict == "within" or ledger.broken(rule)
             else:
                 assert rule.kind == "count", "`limit Ai` has `tokens` and `count` rules only"
-                holds = ledger.amount(rule, 1)
+                holds = entrant.is_further or ledger.amount(rule, 1)
             if not holds:
                 return Refused(ledger.refuse(rule))
         self._reserve(entrant)
         records = ledger.commit()
         self.asks_of(entrant.agent).under_way.add(entrant)
         return records
+
+    def exceeds(self, entrant: Entrant, next_tokens: int) -> bool:
+        """Whether one that counts as the most that it can take could take more by a send of `next_tokens`."""
+        is_under_way = entrant in self.asks_of(entrant.agent).under_way and not entrant.is_dry_run
+        is_largest = entrant.agent.settings.asks_under_way == "Largest"
+        return is_under_way and is_largest and entrant.tokens + next_tokens > entrant.estimate
 
     def _reserve(self, entrant: Entrant) -> None:
         """Until it tells what it took, an ask counts in the state file as one that was cancelled would."""

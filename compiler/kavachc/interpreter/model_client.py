@@ -12,7 +12,7 @@ from kavachc.audit.format import Field
 from kavachc.interpreter.arithmetic import INT_MAX
 from kavachc.interpreter.decode import Holds, Misfit, decode_answer, fitting_json
 from kavachc.interpreter.host import Answer
-from kavachc.interpreter.model_admission import TRIES, Admission, Entrant, largest_tokens
+from kavachc.interpreter.model_admission import TRIES, Admission, Entrant, largest_tokens, send_tokens
 from kavachc.interpreter.model_audit import AuditLog, usage_fields
 from kavachc.interpreter.model_gate import Gate
 from kavachc.interpreter.model_journal import Journal, Refused, Verdict
@@ -28,7 +28,7 @@ from kavachc.interpreter.model_retry import (
 )
 from kavachc.interpreter.model_scheduler import Interrupted, Scheduler, Task
 from kavachc.interpreter.output import Output
-from kavachc.interpreter.provider import Endpoint, endpoint_of, failure_text, gate_key, refusal_text
+from kavachc.interpreter.provider import Endpoint, endpoint_of, failure_text, gate_key, prompt_as_sent, refusal_text
 from kavachc.interpreter.replies import Carrier, Dropped, ModelAnswer, ModelFailure, ModelReply, Usage
 from kavachc.interpreter.show import quote, show_duration, show_inside
 from kavachc.semantics.schema import Sample, Schema
@@ -39,6 +39,15 @@ PROMPT_BYTES_PER_TOKEN = 4
 DEFAULT_MODEL = ModelSettings()
 DROPPED_MESSAGE = "connection dropped"
 NO_USAGE = Usage()
+
+
+class LimitBroken(Exception):
+    """The ask is denied, for the reason."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
 
 AskSteps: TypeAlias = Generator[None, None, Answer]
 
@@ -97,7 +106,8 @@ class ModelClient:
         self._note(ask, "end", result=result, status=status, message=message, **usage_fields(ask.usage))
 
     def _asked(self, ask: Ask) -> AskSteps:
-        agent, model, endpoint, prompt = ask.agent, ask.model, ask.endpoint, ask.prompt
+        agent, model, endpoint = ask.agent, ask.model, ask.endpoint
+        prompt = prompt_as_sent(ask.wanted.schema, ask.prompt)
         obstacle = self._carrier.obstacle(endpoint) if self._carrier is not None else None
         if obstacle is not None:
             return obstacle
@@ -111,15 +121,33 @@ class ModelClient:
         return (yield from self._limited(ask, ask.entrant))
 
     def _limited(self, ask: Ask, entrant: Entrant) -> AskSteps:
-        while (verdict := (yield from self._enter(ask, entrant))) != "recorded":
-            if isinstance(verdict, Refused):
-                self._note_limit(ask, entrant, "refused", verdict.reason)
-                return Answer("Denied", verdict.reason)
-        self._note_limit(ask, entrant, "allowed")
+        try:
+            yield from self._pass_limit(ask, entrant)
+        except LimitBroken as broken:
+            return Answer("Denied", broken.reason)
         with self._scheduler.calling_off(lambda: self._leave(entrant, is_abandoned=True)):
             answer = yield from self._answered(ask)
         self._leave(entrant, is_abandoned=ask.is_abandoned)
         return answer
+
+    def _pass_limit(self, ask: Ask, entrant: Entrant) -> Generator[None, None, None]:
+        """Once the limit lets it through and that is durable; raises LimitBroken."""
+        while (verdict := (yield from self._enter(ask, entrant))) != "recorded":
+            if isinstance(verdict, Refused):
+                self._note_limit(ask, entrant, "refused", verdict.reason)
+                raise LimitBroken(verdict.reason)
+        self._note_limit(ask, entrant, "allowed")
+
+    def _go_further(self, ask: Ask, note: str) -> Generator[None, None, None]:
+        """An ask that may take more than it counts as settles what it took, and enters again for its next send."""
+        entrant = ask.entrant
+        next_tokens = send_tokens(prompt_as_sent(ask.wanted.schema, ask.prompt + note), ask.model.max_tokens)
+        if entrant is None or not self._admission.exceeds(entrant, next_tokens):
+            return
+        self._leave(entrant, is_abandoned=False)
+        ask.settled_tokens = ask.usage.total
+        entrant.tokens, entrant.estimate, entrant.is_further = 0, min(next_tokens, INT_MAX), True
+        yield from self._pass_limit(ask, entrant)
 
     def _note_limit(self, ask: Ask, entrant: Entrant, decision: str, reason: str | None = None) -> None:
         self._note(ask, "limit", agent=entrant.agent.name, decision=decision, reason=reason)
@@ -183,6 +211,8 @@ class ModelClient:
                 answer = yield from self._tries(self._carrier, ask)
         except Interrupted:
             return Answer("Failed", f"no answer within {show_duration(ask.model.timeout_ns)}")
+        except LimitBroken as broken:
+            answer = Answer("Denied", broken.reason)
         timer.turn_off()
         return answer
 
@@ -245,6 +275,7 @@ class ModelClient:
     def _send(self, carrier: Carrier, ask: Ask, note: str) -> Generator[None, None, ModelReply]:
         """One request, from the gate to its end (spec 8.4.gate)."""
         ask.go_on()
+        yield from self._go_further(ask, note)
         gate = self._gate(ask.endpoint)
         task = self._scheduler.current
         if not gate.enter(task):
@@ -270,7 +301,7 @@ class ModelClient:
     def _note_reply(self, ask: Ask, reply: ModelReply) -> None:
         ask.usage = ask.usage.plus(reply.usage)
         if ask.entrant is not None:
-            ask.entrant.tokens = ask.usage.total
+            ask.entrant.tokens = ask.usage.total - ask.settled_tokens
         match reply:
             case ModelAnswer(usage=usage):
                 self._note(ask, "answer", model=ask.model.name, **usage_fields(usage))
@@ -288,7 +319,8 @@ class ModelClient:
 
 @dataclass(eq=False, slots=True)
 class Ask:
-    """One ask. `agent` is None outside agents, `entrant` without `limit Ai`. `usage` is that of all tries; `tries` and
+    """One ask. `agent` is None outside agents, `entrant` without `limit Ai`. `usage` is that of all tries, of
+    which `settled_tokens` are those with which it left its limit to enter it again; `tries` and
     `sends` count those begun, of the last try. `is_late`: its time is up. `is_abandoned`: a
     request was given up while it was under way, so that it may be billed."""
 
@@ -300,6 +332,7 @@ class Ask:
     prompt: str
     entrant: Entrant | None = None
     usage: Usage = NO_USAGE
+    settled_tokens: int = 0
     tries: int = 0
     sends: int = 0
     is_late: bool = False

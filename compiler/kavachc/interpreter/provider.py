@@ -125,9 +125,14 @@ def _headers(provider: ProviderName, key: str) -> tuple[tuple[str, str], ...]:
     return (("authorization", f"Bearer {key}"), *common)
 
 
+def prompt_as_sent(schema: Schema, prompt: str) -> str:
+    """With the schema, where that stands in it."""
+    return prompt + SCHEMA_IN_PROMPT + schema.text if schema.way == "prompt" else prompt
+
+
 def _body(model: ModelSettings, schema: Schema, prompt: str) -> str:
     is_anthropic = model.provider == "Anthropic"
-    content = prompt + SCHEMA_IN_PROMPT + schema.text if schema.way == "prompt" else prompt
+    content = prompt_as_sent(schema, prompt)
     count = "max_tokens" if is_anthropic else "max_completion_tokens"
     message = f'{{"role":"user","content":{_string(content)}}}'
     body = f'{{"model":{_string(model.name)},"{count}":{model.max_tokens},"messages":[{message}]'
