@@ -52,12 +52,14 @@ def admits(calls: list[Call], call: Call) -> bool:
 
 @dataclass(slots=True)
 class Ask:
-    """`reserved_ns`, `reserved`: when it entered, and with how much. `left`: what it left when it ended."""
+    """`reserved_ns`, `reserved`: when it entered, and with how much. `prompt`: the tokens of its prompt. `left`: what
+    it left when it ended."""
 
     agent: int
     reserved_ns: int
     reserved: int
     estimate: int
+    prompt: int
     ended_ns: int | None = None
     left: int = 0
     is_lost: bool = False
@@ -99,16 +101,16 @@ class Asks:
             return "i"
         return "w"
 
-    def likely(self, agent: int, now_ns: int, estimate: int) -> int:
+    def likely(self, agent: int, now_ns: int, estimate: int, prompt: int) -> int:
         total, count = self.answered(agent, now_ns)
-        return estimate if WAYS[agent] == "largest" or count == 0 else -(-total // count)
+        return estimate if WAYS[agent] == "largest" or count == 0 else max(prompt, -(-total // count))
 
     def end(self, number: int, now_ns: int, tokens: int, is_cancelled: bool) -> int:
         """What it leaves."""
         each = self.all[number]
         each.left = tokens
         if is_cancelled and WAYS[each.agent] != "not_counted":
-            each.left = self.likely(each.agent, now_ns, each.estimate)
+            each.left = max(tokens + each.prompt, self.likely(each.agent, now_ns, each.estimate, each.prompt))
         each.ended_ns = now_ns
         return each.left
 
@@ -172,7 +174,7 @@ def check_tokens(events: list[list[str]], seed: str) -> None:
     asks: dict[int, Ask] = {}
     for kind, *rest in events:
         if kind == "a":
-            number, agent, time_ns, estimate, reserved = map(int, rest)
+            number, agent, time_ns, estimate, reserved, prompt = map(int, rest)
             inside = [
                 each for each in asks.values() if each.agent == agent and time_ns - each.reserved_ns < TOKENS_WINDOW_NS
             ]
@@ -181,7 +183,7 @@ def check_tokens(events: list[list[str]], seed: str) -> None:
             else:
                 total = sum(min(each.left, each.reserved) for each in inside if each.ended_ns is not None)
             assert total <= TOKENS_MAX, f"seed {seed}: {total} tokens at {rest}"
-            asks[number] = Ask(agent, time_ns, reserved, estimate)
+            asks[number] = Ask(agent, time_ns, reserved, estimate, prompt)
         elif kind == "e":
             number, time_ns, _, _, left, _ = map(int, rest)
             if number in asks:
@@ -199,11 +201,11 @@ def check_exactly(events: list[list[str]], seed: str) -> None:
             if kind == "Y":
                 calls.append(call)
         elif kind in "iwr":
-            number, agent, time_ns, estimate, reserved = map(int, rest)
+            number, agent, time_ns, estimate, reserved, prompt = map(int, rest)
             assert asks.verdict(agent, time_ns, estimate) == kind, where
             if kind == "i":
-                assert asks.likely(agent, time_ns, estimate) == reserved, where
-                asks.all[number] = Ask(agent, time_ns, reserved, estimate)
+                assert asks.likely(agent, time_ns, estimate, prompt) == reserved, where
+                asks.all[number] = Ask(agent, time_ns, reserved, estimate, prompt)
         elif kind == "e":
             number, time_ns, tokens, is_cancelled, left, _ = map(int, rest)
             assert asks.end(number, time_ns, tokens, is_cancelled == 1) == left, where

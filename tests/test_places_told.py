@@ -10,13 +10,16 @@ import pytest
 from conftest import ROOT
 from kavachc.backend.llvm_emit import emit_llvm
 from kavachc.backend.targets import host_target, target_named
-from kavachc.diagnostics.diagnostic import CompileErrors
 from kavachc.driver import Compilation
 from kavachc.golden import read_golden
 from kavachc.ir.runtime_calls import RUNTIME_CALLS
 
 # A part of them: every kind of operation is in it.
-GOLDENS = sorted((ROOT / "golden").glob("*/*.golden"))[::6]
+GOLDENS = [
+    path
+    for path in sorted((ROOT / "golden").glob("*/*.golden"))
+    if "out" in (sections := read_golden(path).sections) and not sections.get("err", "").startswith("error: ")
+][::5]
 SYMBOL = r'@(?:"([^"]*)"|([\w.]+))'
 DEFINITION = re.compile(rf"define internal .*?{SYMBOL}\(")
 CALL = re.compile(rf"call .*?{SYMBOL}\(")
@@ -70,10 +73,7 @@ def test_what_needs_memory_is_told_where_it_is(path: Path, tmp_path: Path) -> No
     for name, source in {golden.name: golden.sections["source"], **golden.files}.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(source)
-    try:
-        module = Compilation(str(tmp_path / golden.name)).optimise(2)
-    except CompileErrors:
-        pytest.skip("no program to run")
+    module = Compilation(str(tmp_path / golden.name)).optimise(2)
     assert untold(emit_llvm(module, target_named(host_target()))[0]) == []
 
 

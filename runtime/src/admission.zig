@@ -7,6 +7,7 @@ const host = @import("host.zig");
 const journal = @import("journal.zig");
 const ledger = @import("ledger.zig");
 const memory = @import("memory.zig");
+const obstacles = @import("obstacles.zig");
 const panic = @import("panic.zig");
 const windows = @import("windows.zig");
 const assert = std.debug.assert;
@@ -50,6 +51,8 @@ pub const Entrant = struct {
     /// The most that it can take, or, once it goes further than that, that its next send can take.
     estimate: i64,
     is_dry_run: bool,
+    /// About what its prompt takes, once it was sent.
+    prompt_tokens: i64,
     is_further: bool = false,
     is_under_way: bool = false,
     /// Names what it reserved in the state file; 0 without one.
@@ -61,6 +64,7 @@ pub const Entrant = struct {
             .agent = agent,
             .limit = @intCast(program_agent.ai_limit),
             .estimate = largestTokens(prompt_length, program_agent.model.max_tokens),
+            .prompt_tokens = obstacles.promptTokens(prompt_length),
             .is_dry_run = is_dry_run,
         };
     }
@@ -151,7 +155,7 @@ const Left = struct {
         const left: *const Left = @ptrCast(@alignCast(context));
         const way = left.entrant.programAgent().asks_under_way;
         if (!left.is_abandoned or left.entrant.is_dry_run or way == .not_counted) return left.tokens;
-        return @max(left.tokens, likelyTokens(left.entrant, answered));
+        return @max(left.tokens +| left.entrant.prompt_tokens, likelyTokens(left.entrant, answered));
     }
 };
 
@@ -160,7 +164,7 @@ fn likelyTokens(entrant: *const Entrant, answered: windows.Answered) i64 {
     if (entrant.programAgent().asks_under_way == .largest or answered.count == 0) return entrant.estimate;
     const count: i128 = @intCast(answered.count);
     // No larger than the largest entry, so it fits.
-    return @intCast(@divFloor(answered.sum + count - 1, count));
+    return @max(entrant.prompt_tokens, @as(i64, @intCast(@divFloor(answered.sum + count - 1, count))));
 }
 
 /// 3 × (the prompt's bytes + max_tokens), or the largest Int where that does not fit: no token is shorter than a byte.

@@ -15,6 +15,7 @@ const journal = @import("journal.zig");
 const json_check = @import("json_check.zig");
 const ledger = @import("ledger.zig");
 const memory = @import("memory.zig");
+const obstacles = @import("obstacles.zig");
 const provider = @import("provider.zig");
 const retry = @import("retry.zig");
 const scheduler = @import("scheduler.zig");
@@ -29,7 +30,6 @@ const try_count_max = 3;
 const dropped_message = "connection dropped";
 
 /// About so many bytes of a prompt are one token.
-const prompt_bytes_per_token = 4;
 /// Of asks outside agents.
 const default_model: abi.Model = .{};
 
@@ -143,7 +143,7 @@ pub export fn kv_ask(agent: i64, expected: *const abi.Type, schema: *const abi.S
     const model = if (program_agent) |each| &each.model else &default_model;
     const audited: audit.Ask = .init(program_agent, model, prompt.slice());
     const prompt_length = provider.promptLength(schema, prompt.slice());
-    if (whyNotAsked(model, @intCast(prompt_length))) |answer| {
+    if (obstacles.whyNotAsked(model, prompt_length, client.transport == &http_transport.http)) |answer| {
         audited.ended(answer, .{});
         out.* = answer;
         return true;
@@ -165,33 +165,6 @@ pub export fn kv_ask(agent: i64, expected: *const abi.Type, schema: *const abi.S
     scheduler.suspendCurrent(ask.task, self, callOff, ask);
     ask.task.turn_hook = turn;
     return false;
-}
-
-/// What an ask fails with whose prompt is larger than its model's context budget.
-fn beyondBudget(model: *const abi.Model, prompt_length: u64) ?*abi.String {
-    const tokens = (prompt_length + prompt_bytes_per_token - 1) / prompt_bytes_per_token;
-    if (model.context_budget == 0 or tokens <= model.context_budget) return null;
-    var buffer: [100]u8 = undefined;
-    const format = "context budget: about {d} tokens, budget {d}";
-    return string.create(std.fmt.bufPrint(&buffer, format, .{ tokens, model.context_budget }) catch unreachable);
-}
-
-/// Before anything else: what is missing for a request to a provider, and what makes the prompt too large.
-fn whyNotAsked(model: *const abi.Model, prompt_length: u64) ?abi.Answer {
-    if (client.transport == &http_transport.http) {
-        if (whyNotSent(model)) |answer| return answer;
-    }
-    const message = beyondBudget(model, prompt_length) orelse return null;
-    return .{ .kind = .failed, .status = 0, .text = message };
-}
-
-fn whyNotSent(model: *const abi.Model) ?abi.Answer {
-    const variable = provider.keyVariable(model.provider);
-    const key = host.environment(variable) orelse "";
-    if (key.len == 0) return .{ .kind = .no_key, .status = 0, .text = string.create(variable) };
-    const obstacle = http_transport.obstacle(model) orelse return null;
-    defer allocator.free(obstacle);
-    return .{ .kind = .failed, .status = 0, .text = string.create(obstacle) };
 }
 
 /// The next step, in the turn of the ask's task. True: the ask has ended, and the coroutine goes on.

@@ -291,7 +291,9 @@ fn askWaiter(each: *Ask) journal.Waiter {
 }
 
 fn printAsk(what: []const u8, each: *const Ask) void {
-    print("{s} {d} {d} {d} {d} {d}\n", .{ what, each.number, each.entrant.agent, each.time_ns, each.entrant.estimate, reservedBy(each) });
+    const entrant = &each.entrant;
+    const values = .{ what, each.number, entrant.agent, each.time_ns, entrant.estimate, reservedBy(each), entrant.prompt_tokens };
+    print("{s} {d} {d} {d} {d} {d} {d}\n", values);
 }
 
 fn reservedBy(each: *const Ask) i64 {

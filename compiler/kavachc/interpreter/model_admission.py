@@ -28,8 +28,8 @@ def send_tokens(prompt: str, max_tokens: int) -> int:
 @dataclass(eq=False, slots=True)
 class Entrant:
     """One ask, as its agent's limit sees it. `estimate` is the most that it can take, or, once it goes further than
-    that, that its next send can take; `tokens` is what it took since it entered. `reference` names what it
-    reserved in the state file; 0 without one."""
+    that, that its next send can take; `tokens` is what it took since it entered, `prompt_tokens` about what its prompt
+    takes. `reference` names what it reserved in the state file; 0 without one."""
 
     agent: Agent
     limit: Limit
@@ -38,6 +38,7 @@ class Entrant:
     tokens: int = 0
     reference: int = 0
     is_further: bool = False
+    prompt_tokens: int = 0
 
 
 @dataclass(eq=False, slots=True)
@@ -150,7 +151,7 @@ def _abandoned_tokens(entrant: Entrant, window: Window) -> int:
     """What an ask leaves that was given up: it may still be billed (spec 8.3.ask-cancelled). A dry run sent nothing."""
     if entrant.is_dry_run or entrant.agent.settings.asks_under_way == "NotCounted":
         return entrant.tokens
-    return max(entrant.tokens, _likely_tokens(entrant, window))
+    return max(min(entrant.tokens + entrant.prompt_tokens, INT_MAX), _likely_tokens(entrant, window))
 
 
 def _likely_tokens(entrant: Entrant, window: Window) -> int:
@@ -158,4 +159,4 @@ def _likely_tokens(entrant: Entrant, window: Window) -> int:
     answered = window.count
     if entrant.agent.settings.asks_under_way == "Largest" or not answered:
         return entrant.estimate
-    return (window.answered_total + answered - 1) // answered
+    return max(entrant.prompt_tokens, (window.answered_total + answered - 1) // answered)

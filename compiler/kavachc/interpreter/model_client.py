@@ -117,7 +117,8 @@ class ModelClient:
         limit = next((limit for limit in agent.limits if limit.capability is None), None) if agent else None
         if agent is None or limit is None:
             return (yield from self._answered(ask))
-        ask.entrant = Entrant(agent, limit, largest_tokens(prompt, model.max_tokens), self._carrier is None)
+        largest = largest_tokens(prompt, model.max_tokens)
+        ask.entrant = Entrant(agent, limit, largest, self._carrier is None, prompt_tokens=tokens)
         return (yield from self._limited(ask, ask.entrant))
 
     def _limited(self, ask: Ask, entrant: Entrant) -> AskSteps:

@@ -140,7 +140,7 @@ class Lexer:
             elif group == _COMMENT:
                 self._comment(start, word, starts_line=broken or previous.kind == NEWLINE)
                 continue
-            elif word == ";":
+            elif group == _OTHER and word == ";":
                 self._report_semicolon(start)
                 broken = True
                 continue
