@@ -260,7 +260,7 @@ def test_three_hundred_asks_pass_a_capacity_of_fifty() -> None:
 
 
 def test_without_a_key_nothing_is_asked_and_nothing_counted() -> None:
-    for values in ({}, {b"ANTHROPIC_API_KEY": b""}):
+    for values in ({}, {b"ANTHROPIC_API_KEY": b""}, {b"ANTHROPIC_API_KEY": b" \t"}):
         host = MemoryHost(environment_values=values)
         result = ask_once(None, host=host, virtual_time=False)
         assert result.answers == [Answer("NO_KEY", 0, "ANTHROPIC_API_KEY")]
@@ -272,7 +272,7 @@ def test_without_a_key_nothing_is_asked_and_nothing_counted() -> None:
 def test_what_keeps_a_request_from_being_sent() -> None:
     for key, url, message in (
         (b"k\xff", b"", "the key in ANTHROPIC_API_KEY has characters that no key has"),
-        (b"k\n", b"", "the key in ANTHROPIC_API_KEY has characters that no key has"),
+        (b"k\nk", b"", "the key in ANTHROPIC_API_KEY has characters that no key has"),
         (b"k", b"ftp://a", 'the base URL "ftp://a" is no http or https URL'),
     ):
         host = MemoryHost(environment_values={b"ANTHROPIC_API_KEY": key, b"ANTHROPIC_BASE_URL": url})

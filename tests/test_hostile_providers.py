@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import socket
 from dataclasses import dataclass
 from pathlib import Path
@@ -202,3 +203,104 @@ def test_a_server_that_talks_for_ever_is_left(engine: str, tmp_path: Path) -> No
         ran = runner(engine, program, tmp_path)(**setting(server.url))
         assert (ran.out, ran.err, ran.status) == ("", "", 0)
         assert server.closed.is_set()
+
+
+# The key, which neither a program nor the audit log ever reads.
+
+
+KEY = 'sk-MARKER/7f"3a9c'
+SEVERAL = """
+type Noted { notes: [String: [String]] }
+fn main() {
+    const text = ask<String>("text") catch e => "{e}"
+    print(text)
+    const texts = ask<[String]>("texts") catch e => ["{e}"]
+    print(texts)
+    const noted = ask<Noted>("noted") catch e => Noted(notes: ["{e}": []])
+    print(noted)
+    const number = ask<Int>("number") catch e => {
+        print(e)
+        return
+    }
+    print(number)
+}
+"""
+# As JSON may write it inside a string.
+WRITTEN = (
+    'sk-MARKER/7f\\"3a9c',
+    "sk-MARKER\\/7f\\u00223a9c",
+    "\\u0073\\u006B-MARKER/7f\\u00223a9\\u0063",
+    "".join(f"\\u{ord(character):04x}" for character in KEY),
+)
+
+
+@pytest.fixture(scope="module")
+def several(engine: str, tmp_path_factory: pytest.TempPathFactory) -> Run:
+    return runner(engine, SEVERAL, tmp_path_factory.mktemp("several"))
+
+
+def test_a_key_that_an_answer_writes_in_another_way(several: Run) -> None:
+    texts = {
+        "text": f"{KEY} {WRITTEN[3]} \\u0073k-MARKER \\",
+        "texts": "[" + ",".join(f'"{each}"' for each in (*WRITTEN, f"\\\\{WRITTEN[2]}!")) + "]",
+        "noted": f'{{"notes":{{"{WRITTEN[1]}":["{WRITTEN[2]}{WRITTEN[0]}"]}}}}',
+        "number": f'"{WRITTEN[2]}"',
+    }
+
+    def serve(_: Server, connection: Connection) -> None:
+        while (request := connection.read()) is not None:
+            asked = json.loads(request.body)["messages"][0]["content"].split()[0]
+            connection.answer(json.dumps({"content": [{"type": "text", "text": texts[asked]}]}).encode())
+
+    with raw_server(serve) as server:
+        ran = several(**setting(server.url, key=f" \t{KEY}\r\n"))
+    assert (ran.err, ran.status) == ("", 0)
+    assert ran.out.splitlines() == [
+        "[key] [key] \\u0073k-MARKER \\",
+        '["[key]", "[key]", "[key]", "[key]", "\\\\[key]!"]',
+        'Noted(notes: ["[key]": ["[key][key]"]])',
+        'InvalidOutput(answer: "\\"[key]\\"")',
+    ]
+
+
+def test_a_key_with_blanks_around_it_is_the_one_without(run: Run, tmp_path: Path) -> None:
+    def serve(server: Server, connection: Connection) -> None:
+        while (request := connection.read()) is not None:
+            server.requests.append(request)
+            connection.answer(b'{"error":{"message":"bad sk-MARKER-7f3a9c"}}', "400 Bad")
+
+    audit_log = tmp_path / "audit.log"
+    with raw_server(serve) as server:
+        blank = {"key": " sk-MARKER-7f3a9c\t\n", "KAVACH_AUDIT_LOG": str(audit_log)}
+        ran = run("claude", "gpt", **setting(server.url, server.url, **blank))
+    assert ran.out.splitlines() == [failed("bad [key]", 400)] * 2
+    assert "x-api-key: sk-marker-7f3a9c\r\n" in server.requests[0].head.lower()
+    assert "MARKER" not in audit_log.read_text(encoding="utf-8")
+    assert run("claude", **setting("http://127.0.0.1:1", key=" \n")).out.splitlines() == [
+        'NoKey(variable: "ANTHROPIC_API_KEY")'
+    ]
+
+
+def test_a_key_in_a_base_url_is_not_repeated(run: Run, tmp_path: Path) -> None:
+    key = "sk-MARKER-7f3a9c"
+
+    def serve(_: Server, connection: Connection) -> None:
+        while connection.read() is not None:
+            connection.answer(b"{}", "404 Not Found")
+
+    audit_log = tmp_path / "audit.log"
+    with raw_server(serve) as server:
+        for url, message, status in (
+            (f"{server.url}/{key}", f'there is no model \\"m\\" at {server.url}/[key]', 404),
+            (f"{server.url}/?{key}", f'the base URL \\"{server.url}/?[key]\\" is no http or https URL', 0),
+            (f"http://{key}!", 'the host in the base URL \\"http://[key]!\\" is neither a name nor an address', 0),
+            (
+                f"{server.url}/{key}/..",
+                f'the base URL \\"{server.url}/[key]/..\\" has \\".\\" or \\"..\\" in its path',
+                0,
+            ),
+            (f"http://{key}.invalid", "cannot find the host [key].invalid", 0),
+        ):
+            ran = run("claude", **setting(url, key=key, KAVACH_AUDIT_LOG=str(audit_log)))
+            assert ran.out.splitlines() == [failed(message, status)]
+    assert "marker" not in audit_log.read_text(encoding="utf-8").lower()

@@ -140,6 +140,7 @@ PIECES = st.sampled_from(
         "content", "text", "type", "stop_reason", "refusal", "max_tokens", "length", "content_filter", "usage",
         "input_tokens", "choices", "message", "finish_reason", "error", "code", "details", "error_code", "answer",
         "insufficient_quota", KEY, "", "é", '{"answer": 5}', '{"answer":[1, 2] }', '{"answer":1,"b":2}', "a\nb",
+        "\\u0073k-marker-ke\\u0079", '["sk-\\u006Darker-key"]',
     ]
 )  # fmt: skip
 VALUES = st.recursive(

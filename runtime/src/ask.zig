@@ -414,9 +414,9 @@ fn takeReply(ask: *Ask, reply: transport.Reply) Progress {
 }
 
 fn failureText(ask: *const Ask, failure: transport.Failure) *abi.String {
-    var message: std.ArrayList(u8) = .empty;
+    const key, const base_url = .{ http_transport.keyOf(ask.model), http_transport.baseUrl(ask.model) };
+    var message = provider.failureText(allocator, ask.model, key, base_url, failure) catch unreachable;
     defer message.deinit(allocator);
-    provider.appendFailure(&message, allocator, ask.model, http_transport.baseUrl(ask.model), failure) catch unreachable;
     return string.create(message.items);
 }
 

@@ -30,13 +30,18 @@ var taken: ?*Sending = null;
 
 /// Why no request can be sent, whoever answers it; null when one can. Freed by the caller.
 pub fn obstacle(model: *const abi.Model) ?[]const u8 {
-    const variable = provider.keyVariable(model.provider);
-    const key = host.environment(variable) orelse "";
-    if (!provider.isKey(key)) return std.fmt.allocPrint(allocator, "the key in {s} has characters that no key has", .{variable}) catch unreachable;
+    const key = keyOf(model);
+    const format = "the key in {s} has characters that no key has";
+    if (!provider.isKey(key)) return std.fmt.allocPrint(allocator, format, .{provider.keyVariable(model.provider)}) catch unreachable;
     const base_url = baseUrl(model);
-    var fault: std.ArrayList(u8) = .empty;
-    if (Url.parse(base_url)) |_| return null else |found| provider.appendFault(&fault, allocator, base_url, found) catch unreachable;
-    return fault.toOwnedSlice(allocator) catch unreachable;
+    const fault = if (Url.parse(base_url)) |_| return null else |found| found;
+    var text = provider.faultText(allocator, key, base_url, fault) catch unreachable;
+    return text.toOwnedSlice(allocator) catch unreachable;
+}
+
+/// Empty where there is none.
+pub fn keyOf(model: *const abi.Model) []const u8 {
+    return provider.keyIn(host.environment(provider.keyVariable(model.provider)) orelse "");
 }
 
 pub fn baseUrl(model: *const abi.Model) []const u8 {
@@ -54,7 +59,7 @@ fn start(request: *transport.Request) void {
             .model = request.model,
             .schema = request.schema,
             .prompt = request.prompt,
-            .key = host.environment(provider.keyVariable(request.model.provider)) orelse "",
+            .key = keyOf(request.model),
             .base_url = baseUrl(request.model),
         },
         .arena = .init(allocator),

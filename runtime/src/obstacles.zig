@@ -3,7 +3,6 @@
 const std = @import("std");
 const abi = @import("abi.zig");
 const allocator = @import("allocator.zig").runtime;
-const host = @import("host.zig");
 const http_transport = @import("http_transport.zig");
 const provider = @import("provider.zig");
 const string = @import("string.zig");
@@ -34,9 +33,8 @@ pub fn whyNotAsked(model: *const abi.Model, prompt_length: i64, goes_over_http: 
 }
 
 fn whyNotSent(model: *const abi.Model) ?abi.Answer {
-    const variable = provider.keyVariable(model.provider);
-    const key = host.environment(variable) orelse "";
-    if (key.len == 0) return .{ .kind = .no_key, .status = 0, .text = string.create(variable) };
+    const has_key = http_transport.keyOf(model).len > 0;
+    if (!has_key) return .{ .kind = .no_key, .status = 0, .text = string.create(provider.keyVariable(model.provider)) };
     const obstacle = http_transport.obstacle(model) orelse return null;
     defer allocator.free(obstacle);
     return .{ .kind = .failed, .status = 0, .text = string.create(obstacle) };

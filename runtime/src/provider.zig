@@ -5,6 +5,7 @@ const std = @import("std");
 const abi = @import("abi.zig");
 const http_words = @import("http_words.zig");
 const json = @import("json.zig");
+const key_mask = @import("key_mask.zig");
 const transport = @import("transport.zig");
 const Parts = @import("provider_parts.zig").Parts;
 const urls = @import("http/url.zig");
@@ -15,8 +16,7 @@ const List = std.ArrayList(u8);
 
 /// Characters of an answer that is no JSON which are shown.
 const shown_characters_max = 80;
-/// Of a key that is a secret.
-const secret_bytes_min = 12;
+const blanks = " \t\r\n";
 
 /// What is known before anything is sent.
 pub const Call = struct {
@@ -49,6 +49,12 @@ pub fn officialUrl(provider: abi.Provider) []const u8 {
     };
 }
 
+/// The key of what its variable holds. HTTP takes blanks off a header's ends: a provider would see, and might repeat, the
+/// key without them.
+pub fn keyIn(set: []const u8) []const u8 {
+    return std.mem.trim(u8, set, blanks);
+}
+
 /// Whether it can stand in a header, and so can be a key at all.
 pub fn isKey(key: []const u8) bool {
     for (key) |byte| if (byte < ' ' or byte >= 0x7f) return false;
@@ -69,8 +75,15 @@ fn url(call: Call) Url {
     return Url.parse(call.base_url) catch unreachable; // There is no obstacle.
 }
 
-/// Why no request can go to the base URL.
-pub fn appendFault(list: *List, allocator: Allocator, base_url: []const u8, fault: urls.Fault) Allocator.Error!void {
+/// Why no request can go to the base URL. The caller's.
+pub fn faultText(allocator: Allocator, key: []const u8, base_url: []const u8, fault: urls.Fault) Allocator.Error!List {
+    var text: List = .empty;
+    try appendFault(&text, allocator, base_url, fault);
+    try key_mask.maskTold(&text, allocator, key);
+    return text;
+}
+
+fn appendFault(list: *List, allocator: Allocator, base_url: []const u8, fault: urls.Fault) Allocator.Error!void {
     const shown = std.unicode.fmtUtf8(base_url);
     return switch (fault) {
         error.Form => list.print(allocator, "the base URL \"{f}\" is no http or https URL", .{shown}),
@@ -177,7 +190,7 @@ pub const Received = struct {
 /// The reply, in the arena and in what was received. The key is never in it.
 pub fn read(arena: Allocator, call: Call, received: Received) Allocator.Error!transport.Reply {
     if (received.problem != .no_problem) return readProblem(arena, call, received);
-    const body = try withoutKey(arena, call.key, received.body);
+    const body = try key_mask.bodyWithoutKey(arena, call.key, received.body);
     return switch (received.status) {
         200...299 => readAnswer(arena, call, received, body),
         300...399 => .{ .failure = .{ .status = received.status, .message = try redirectText(arena, call, received.location orelse "") } },
@@ -201,22 +214,15 @@ fn readProblem(arena: Allocator, call: Call, received: Received) Allocator.Error
 
 fn redirectText(arena: Allocator, call: Call, location: []const u8) Allocator.Error!?[]const u8 {
     if (location.len == 0) return null;
-    const shown = std.unicode.fmtUtf8(try withoutKey(arena, call.key, location));
+    const shown = std.unicode.fmtUtf8(try key_mask.withoutKey(arena, call.key, location));
     return try std.fmt.allocPrint(arena, "the provider redirects to {f}: set base_url to it", .{shown});
-}
-
-/// What the provider sent, with the key's occurrences replaced. A short one is no secret, but a word such as `none`, for
-/// a server that needs no key: it may well stand in an answer.
-fn withoutKey(arena: Allocator, key: []const u8, sent: []const u8) Allocator.Error![]const u8 {
-    if (key.len < secret_bytes_min or std.mem.find(u8, sent, key) == null) return sent;
-    return std.mem.replaceOwned(u8, arena, sent, key, "[key]");
 }
 
 /// `body` is that which came, without the key.
 fn readAnswer(arena: Allocator, call: Call, received: Received, body: []const u8) Allocator.Error!transport.Reply {
     if (!try isJson(arena, body)) return .{ .failure = .{
         .status = received.status,
-        .message = try notJsonText(arena, body),
+        .message = try notJsonText(arena, call, body),
         .usage = .{ .input_tokens = @intCast(call.prompt.len), .output_tokens = @intCast(received.body.len) },
     } };
     var cursor: json.Cursor = .{ .text = body };
@@ -235,8 +241,7 @@ fn readAnswer(arena: Allocator, call: Call, received: Received, body: []const u8
     };
     const usage = parts.tokens(call.prompt.len, text.len);
     const bare = if (call.schema.way == .wrapped and parts.stop == .complete) unwrapped(arena, text) else text;
-    // Again, since JSON may write a character in several ways.
-    return .{ .answer = .{ .text = try withoutKey(arena, call.key, bare), .stop = parts.stop, .usage = usage } };
+    return .{ .answer = .{ .text = try key_mask.withoutKey(arena, call.key, bare), .stop = parts.stop, .usage = usage } };
 }
 
 fn isJson(arena: Allocator, body: []const u8) Allocator.Error!bool {
@@ -255,11 +260,12 @@ fn withoutText(arena: Allocator, call: Call, body: []const u8) Allocator.Error![
     const parts = try readFailure(arena, body);
     const message = parts.message orelse return told;
     if (isBlank(message)) return told;
-    return std.fmt.allocPrint(arena, "{s}: {s}", .{ told, try withoutKey(arena, call.key, message) });
+    return std.fmt.allocPrint(arena, "{s}: {s}", .{ told, try key_mask.withoutKey(arena, call.key, message) });
 }
 
-fn notJsonText(arena: Allocator, body: []const u8) Allocator.Error![]const u8 {
-    const whole = try std.fmt.allocPrint(arena, "{f}", .{std.unicode.fmtUtf8(body[0..@min(body.len, 4 * shown_characters_max)])});
+fn notJsonText(arena: Allocator, call: Call, body: []const u8) Allocator.Error![]const u8 {
+    const beginning = try std.fmt.allocPrint(arena, "{f}", .{std.unicode.fmtUtf8(body[0..@min(body.len, 4 * shown_characters_max)])});
+    const whole = try key_mask.withoutKey(arena, call.key, beginning);
     var end: usize = 0;
     for (0..shown_characters_max) |_| {
         if (end == whole.len) break;
@@ -295,7 +301,7 @@ fn readError(arena: Allocator, call: Call, received: Received, body: []const u8)
     const parts: Parts = if (try isJson(arena, body)) try readFailure(arena, body) else .{ .arena = arena, .cursor = undefined };
     return .{ .failure = .{
         .status = received.status,
-        .message = if (parts.message) |message| try withoutKey(arena, call.key, message) else null,
+        .message = if (parts.message) |message| try key_mask.withoutKey(arena, call.key, message) else null,
         .error_code = parts.error_code,
         .retry_after = received.retry_after,
     } };
@@ -313,11 +319,18 @@ fn readFailure(arena: Allocator, body: []const u8) Allocator.Error!Parts {
 }
 
 pub fn isBlank(text: []const u8) bool {
-    return std.mem.trim(u8, text, " \t\r\n").len == 0;
+    return std.mem.trim(u8, text, blanks).len == 0;
 }
 
-/// What a program is told of a failure: the provider's own words, and what to do in front.
-pub fn appendFailure(list: *List, allocator: Allocator, model: *const abi.Model, base_url: []const u8, failure: transport.Failure) Allocator.Error!void {
+/// What a program is told of a failure: the provider's own words, and what to do in front. The caller's.
+pub fn failureText(allocator: Allocator, model: *const abi.Model, key: []const u8, base_url: []const u8, failure: transport.Failure) Allocator.Error!List {
+    var text: List = .empty;
+    try appendFailure(&text, allocator, model, base_url, failure);
+    try key_mask.maskTold(&text, allocator, key);
+    return text;
+}
+
+fn appendFailure(list: *List, allocator: Allocator, model: *const abi.Model, base_url: []const u8, failure: transport.Failure) Allocator.Error!void {
     const variable = keyVariable(model.provider);
     const name = model.name.slice();
     if (failure.is_explained) return list.appendSlice(allocator, failure.message.?);

@@ -90,9 +90,8 @@ test "what an answer means" {
 }
 
 fn expectFailure(expected: []const u8, model: *const abi.Model, reply: transport.Reply) !void {
-    var text: std.ArrayList(u8) = .empty;
+    var text = try provider.failureText(testing.allocator, model, "", provider.officialUrl(model.provider), reply.failure);
     defer text.deinit(testing.allocator);
-    try provider.appendFailure(&text, testing.allocator, model, provider.officialUrl(model.provider), reply.failure);
     try testing.expectEqualStrings(expected, text.items);
 }
 

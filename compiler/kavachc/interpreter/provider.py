@@ -14,6 +14,7 @@ from kavachc.bindings.exchange import HttpRequest
 from kavachc.bindings.http_url import Fault, Url, parse_url
 from kavachc.interpreter.arithmetic import INT_MAX
 from kavachc.interpreter.json_text import Json, NotJson, read_json
+from kavachc.interpreter.key_mask import body_without_key, told_without_key, without_key
 from kavachc.interpreter.replies import Dropped, ModelAnswer, ModelFailure, ModelReply, Stop, Usage
 from kavachc.semantics.schema import WRAPPER, Schema
 from kavachc.semantics.typed_ast import ModelSettings
@@ -25,7 +26,7 @@ LIMIT_MARGIN_NS = 5_000_000_000
 USER_AGENT = ("user-agent", "kavach")
 # Of an answer that is no JSON.
 SHOWN_CHARACTERS_MAX = 80
-SECRET_LENGTH_MIN = 12
+BLANKS = " \t\r\n"
 SCHEMA_IN_PROMPT = "\n\nAnswer with JSON only, which fits this JSON schema:\n"
 ProviderName: TypeAlias = Literal["Anthropic", "OpenAi"]
 KEY_VARIABLES: dict[ProviderName, str] = {"Anthropic": "ANTHROPIC_API_KEY", "OpenAi": "OPENAI_API_KEY"}
@@ -79,7 +80,8 @@ def endpoint_of(model: ModelSettings, environment: Mapping[str, str]) -> Endpoin
         base_url = environment.get(BASE_URL_VARIABLES[provider]) or OFFICIAL_URLS[provider]
         # Python keeps bytes that are not UTF-8 as surrogates, which no String holds.
         base_url = base_url.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-    return Endpoint(model, base_url, environment.get(KEY_VARIABLES[provider], ""))
+    # HTTP takes blanks off a header's ends: a provider would see, and might repeat, the key without them.
+    return Endpoint(model, base_url, environment.get(KEY_VARIABLES[provider], "").strip(BLANKS))
 
 
 def obstacle(endpoint: Endpoint) -> str | None:
@@ -87,7 +89,9 @@ def obstacle(endpoint: Endpoint) -> str | None:
     if not all(" " <= character <= "~" for character in endpoint.key):
         return f"the key in {KEY_VARIABLES[endpoint.model.provider]} has characters that no key has"
     fault = parse_url(endpoint.base_url)
-    return FAULT_TEXTS[fault].format(endpoint.base_url) if isinstance(fault, str) else None
+    if not isinstance(fault, str):
+        return None
+    return told_without_key(endpoint.key, FAULT_TEXTS[fault].format(endpoint.base_url))
 
 
 # The request.
@@ -164,13 +168,11 @@ def read(endpoint: Endpoint, schema: Schema, prompt: str, received: Received) ->
     """The reply to the prompt. The key is never in it."""
     if received.problem != ExchangeProblem.NO_PROBLEM:
         return _read_problem(endpoint, prompt, received)
-    body = received.body
-    if _is_secret(endpoint.key):
-        body = body.replace(endpoint.key.encode(), b"[key]")
+    body = body_without_key(endpoint.key, received.body)
     if 200 <= received.status < 300:
         return _read_answer(endpoint, schema, prompt, received, body)
     if 300 <= received.status < 400:
-        location = _without_key(endpoint.key, received.headers.get("location", ""))
+        location = without_key(endpoint.key, received.headers.get("location", ""))
         if not location:
             return ModelFailure(received.status)
         return ModelFailure(received.status, f"the provider redirects to {location}: set base_url to it")
@@ -187,15 +189,6 @@ def _read_problem(endpoint: Endpoint, prompt: str, received: Received) -> ModelF
     again: Literal["always", "never"] = "always" if problem == ExchangeProblem.TIMED_OUT else "never"
     text = problem_text(_url(endpoint), problem)
     return ModelFailure(received.status, text, is_explained=True, again=again, usage=usage)
-
-
-def _is_secret(key: str) -> bool:
-    """A short one is a word such as `none`, for a server that needs no key: it may well stand in an answer."""
-    return len(key) >= SECRET_LENGTH_MIN
-
-
-def _without_key(key: str, sent: str) -> str:
-    return sent.replace(key, "[key]") if _is_secret(key) else sent
 
 
 def problem_text(url: Url, problem: ExchangeProblem) -> str:
@@ -238,7 +231,7 @@ def _without_text(endpoint: Endpoint, content: Json) -> str:
     """Some gateways say status 200, and then what went wrong."""
     message, _ = _failure(content)
     told = "the provider's answer has no text"
-    return told if message is None or is_blank(message) else f"{told}: {_without_key(endpoint.key, message)}"
+    return told if message is None or is_blank(message) else f"{told}: {without_key(endpoint.key, message)}"
 
 
 def _read_answer(endpoint: Endpoint, schema: Schema, prompt: str, received: Received, body: bytes) -> ModelReply:
@@ -246,7 +239,8 @@ def _read_answer(endpoint: Endpoint, schema: Schema, prompt: str, received: Rece
     status, body_bytes = received.status, len(received.body)
     content = _json(body)
     if content is None:
-        shown = body[: 4 * SHOWN_CHARACTERS_MAX].decode("utf-8", "replace")[:SHOWN_CHARACTERS_MAX]
+        beginning = body[: 4 * SHOWN_CHARACTERS_MAX].decode("utf-8", "replace")
+        shown = without_key(endpoint.key, beginning)[:SHOWN_CHARACTERS_MAX]
         message = "the provider's answer is empty" if is_blank(shown) else f"the provider's answer is not JSON: {shown}"
         return ModelFailure(status, message, usage=Usage(len(prompt.encode()), body_bytes))
     is_anthropic = endpoint.model.provider == "Anthropic"
@@ -259,8 +253,7 @@ def _read_answer(endpoint: Endpoint, schema: Schema, prompt: str, received: Rece
     usage = counted.usage(prompt, len(text.encode()))
     if schema.way == "wrapped" and stop == "complete":
         text = _unwrapped(text)
-    # Again, since JSON may write a character in several ways.
-    return ModelAnswer(_without_key(endpoint.key, text), stop, usage)
+    return ModelAnswer(without_key(endpoint.key, text), stop, usage)
 
 
 def _unwrapped(text: str) -> str:
@@ -357,7 +350,7 @@ def _tokens(number: str) -> int:
 def _read_error(endpoint: Endpoint, received: Received, body: bytes) -> ModelFailure:
     message, code = _failure(_json(body))
     if message is not None:
-        message = _without_key(endpoint.key, message)
+        message = without_key(endpoint.key, message)
     return ModelFailure(received.status, message, code, received.headers.get("retry-after", ""))
 
 
@@ -389,6 +382,10 @@ def _read_details(error: Json, message: str | None, code: str) -> tuple[str | No
 
 def failure_text(endpoint: Endpoint, failure: ModelFailure) -> str:
     """What a program is told of a failure: the provider's own words, and what to do in front."""
+    return told_without_key(endpoint.key, _failure_text(endpoint, failure))
+
+
+def _failure_text(endpoint: Endpoint, failure: ModelFailure) -> str:
     message = failure.message
     if message is not None and is_blank(message):
         message = None
@@ -419,4 +416,4 @@ def refusal_text(text: str) -> str:
 
 
 def is_blank(text: str) -> bool:
-    return not text.strip(" \t\r\n")
+    return not text.strip(BLANKS)
