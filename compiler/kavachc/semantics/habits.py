@@ -34,7 +34,7 @@ _VALUES: Final = {
     "Math": "functions of numbers are methods: `x.abs()`",
     "math": "functions of numbers are methods: `x.abs()`",
     "os": "write `Env.get(…)` or `Files.read(…)`",
-    "sys": "write `Env.args()`",
+    "sys": "write `Env.args()`; a program ends when `main` does: `return`, or `fail` for status 1",
     "JSON": "write `json.encode(value)` or `json.decode<T>(text)`",
     "System": "write `print(…)`, `Env.args()` or `Time.now()`",
     "NaN": "write `0.0 / 0.0`",
@@ -50,6 +50,7 @@ _CALLS: Final = {
     **dict.fromkeys(
         ("input", "readline", "readLine", "read_line", "gets"), "a program has arguments, no keyboard: `Env.args()`"
     ),
+    **dict.fromkeys(("eprint", "eprintln"), "write `print({0})`; what `main` fails with goes to stderr"),
     **dict.fromkeys(("random", "rand", "randint"), "write `Random.int(1, 6)` or `Random.float()`"),
     **dict.fromkeys(("exit", "quit"), "a program ends when `main` does: `return`, or `fail` for status 1"),
     **dict.fromkeys(
@@ -244,6 +245,9 @@ def help_for_type(name: str, arguments: Sequence[ast.TypeExpression]) -> str | N
     if found is None:
         return None
     texts = [single_spaced(argument.span.text) for argument in arguments]
+    if name in ("Result", "Either") and len(texts) == 2 and texts[1] in ("String", "str", "string", "Int"):
+        # What is no type of errors.
+        texts[1] = "Error"
     stand_ins = ("String", "Int") if "{0}: {1}" in found else ("Int", "Error") if "!" in found else ("Int", "Int")
     return found.format(*[*texts, *stand_ins[len(texts) :]])
 
@@ -281,6 +285,13 @@ def help_for_method(
     receiver = "" if receiver.endswith("…") else receiver
     if found == "slice" and len(texts) == 1:
         texts.append(f"{receiver}.len()" if receiver else "…")
+    if found == "fold" and len(texts) != 2:
+        texts = ["start", "fn(total, x) => …"]
+    elif found == "fold" and isinstance(arguments[0].value, ast.Closure):
+        texts.reverse()
+    if found == "sort" and texts:
+        names = arguments[0].value.parameters if isinstance(arguments[0].value, ast.Closure) else ()
+        found = "sort_with" if len(names) == 2 else "sort_by"
     if found in ("pad_left", "pad_right") and len(texts) == 1:
         texts.append('"0"' if name == "zfill" else '" "')
     return f"write `{receiver}.{found}({', '.join(texts)})`"
@@ -311,6 +322,10 @@ def help_for_too_many(name: str, arguments: Sequence[ast.Argument]) -> str | Non
     if name == "round" and len(arguments) == 1:
         return f"write `to_fixed({single_spaced(arguments[0].value.span.text, 30)})`, which is text"
     texts = [single_spaced(argument.value.span.text, 30) for argument in arguments]
+    if name == "sort" and len(texts) == 1:
+        value = arguments[0].value
+        by = "sort_with" if isinstance(value, ast.Closure) and len(value.parameters) == 2 else "sort_by"
+        return f"write `{by}({texts[0]})`"
     return f"write `get({texts[0]}) ?? {texts[1]}`" if name == "get" and len(texts) == 2 else None
 
 

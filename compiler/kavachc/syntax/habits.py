@@ -160,6 +160,10 @@ _LINES: Final = (
         "write `for ({a}, {b}) in {rest}` over a map, `for ({a}, {b}) in {rest}.enumerate()` over an array",
     ),
     _row(
+        r"<S>for\s+(?P<name>\w+)\s+in\s+(?P<range>\S+)\s+(?P<word>step|by)\s+(?P<step>\w+)",
+        "a range counts by one: write `for {name} in {range} {{ … }}` and use `{name} * {step}`",
+    ),
+    _row(
         r"<S>for\s*\(?\s*(?:let\s+|var\s+|const\s+)?(?P<name>\w+)\s+(?:of|in)\s+(?P<rest>[^{}():]+(?:\(\))?)",
         "write `for {name} in {rest} {{ … }}`",
     ),
@@ -173,6 +177,7 @@ _LINES: Final = (
     _row(r"(?P<word>new)\s+\w*Set\b", "a map serves as a set: `let seen: [String: Bool] = [:]`"),
     _row(r"(?P<word>new)\s+(?P<name>[A-Z]\w*)\s*\((?P<inside>[^()]*)\)", "leave it out: write `{name}({inside})`"),
     _row(r"(?P<word>new)\s", "leave it out: a record is made with `Name(…)`"),
+    _row(r"(?P<word>await)\s+(?P<call>[\w.]+\([^()]*\))", "leave it out: write `{call}`, which waits by itself"),
     _row(r"(?P<word>await)\s+(?P<task>[\w.]+)", "write `{task}.wait()`, perhaps with `try` before it"),
     _row(r"(?P<word>lambda)\s*(?P<names>[\w, ]*):\s*(?P<rest><V>)", "write `fn({names}) => {rest}`"),
     _row(
@@ -193,7 +198,7 @@ _LINES: Final = (
         "write `if {condition} {{ {then} }} else {{ {otherwise} }}`",
     ),
     _row(
-        r"(?:\breturn\s+)?(?P<condition>[^?(){}=,]+?)\s*(?P<word>\?)\s*(?P<then>[^:?{}]+?)\s*:\s*(?P<otherwise>[^,(){}]+)",
+        r"(?:\breturn\s+|(?<![=!<>])=(?!=)\s*|[(,]\s*)?(?P<condition>(?!return\b)(?=\S)(?:[^?(){}=,]|==|!=|<=|>=|\([^()]*\))+?)\s*(?P<word>\?)\s*(?P<then>[^:?{}]+?)\s*:\s*(?P<otherwise>[^,(){}]+)",
         "write `if {condition} {{ {then} }} else {{ {otherwise} }}`",
     ),
     _row(r"(?P<value>[\w.\[\]]+)\s*(?P<word>\+\+)", "write `{value} += 1`"),
@@ -207,12 +212,25 @@ _LINES: Final = (
     _row(r"(?P<word>!==)", "write `!=`"),
     _row(r"(?P<word><>)", "write `!=`"),
     _row(r"(?P<word>\.\.\.)(?P<name>\w*)", "write `{name}.concat([…])`"),
-    _row(r"(?P<word>\b(?:println|print|printf|format|panic|vec)!)\s*\((?P<inside>.*)\)", "write `print({inside})`"),
+    _row(r"(?P<word>\bformat!)\s*\(", 'write the values into the text: `"{{a}} and {{b}}"`'),
+    _row(r"(?P<word>\bpanic!)\s*\(", 'write `assert false, "why"`, or `fail` with an error'),
+    _row(r"(?P<word>\bvec!)\s*\[(?P<inside>[^\[\]]*)\]", "write `[{inside}]`"),
+    _row(r"(?P<word>\b(?:println|print|printf)!)\s*\((?P<inside>[^(),{}]*)\)", "write `print({inside})`"),
+    _row(r"(?P<word>\b(?:println|print|printf)!)\s*\(", 'write `print("…")`, with values in braces: `{{value}}`'),
     _row(r"(?P<value>[\w.\[\]]+)(?P<word>!)(?=[\s).;,}]|$)", "it may be `none`: write `{value} ?? …`"),
     _row(r"(?P<word>\bnot)\s+(?P<rest>[\w.]+(?:\([^()]*\))?)", "write `!{rest}`"),
     _row(r"(?P<word>\band)\b", "write `&&`"),
     _row(r"(?P<word>\bor)\b", "write `||`"),
     _row(r"\{\s*\(?(?P<names>\w+(?:\s*,\s*\w+)*)\)?\s+(?P<word>in)\s+(?P<rest><V>)", "{LAMBDA}"),
+    _row(
+        r"(?P<a>[\w.]+)\s+(?P<word>as)\s+(?:Int|int|i64|i32|u64|usize|long)\b",
+        "Kavach converts with methods: `{a}.to_int()`",
+    ),
+    _row(
+        r"(?P<a>[\w.]+)\s+(?P<word>as)\s+(?:Float|float|double|f64|f32)\b",
+        "Kavach converts with methods: `{a}.to_float()`",
+    ),
+    _row(r"(?P<a>[\w.]+)\s+(?P<word>as)\s+(?:String|str|string)\b", 'as text it is `"{{{a}}}"`'),
     _row(r"\w\s+(?P<word>as)\s", "Kavach converts with methods: `n.to_float()`"),
     _row(r"(?P<a>[\w.\"]+)\s+(?:not\s+)?in\s+(?P<b>[\w.]+|\[[^\[\]]*\])", "write `{b}.contains({a})`"),
     _row(r"(?P<a>\w+)\s+(?P<word>is)\s", "write `==`, or `match` for variants"),
@@ -326,8 +344,12 @@ def _by_context(
     if kind == IDENTIFIER and previous.kind == "INT" and text in _UNITS:
         return Habit(f"a unit touches its number: write `{previous.text}{_UNITS[text]}`")
     if expected == {":"} and previous.kind == IDENTIFIER:
+        if kind == IDENTIFIER and text[0].isupper() and not previous.text[0].isupper():
+            return Habit(f"a `:` stands before a type: write `{previous.text}: {text}`")
         if kind == IDENTIFIER:
             return Habit(f"the name comes before its type: write `{text}: {previous.text}`")
+        if kind in (")", ",") and previous.text[0].isupper() and bracket != "{":
+            return Habit(f"every field has a name: `value: {previous.text}`")
         if kind == ")" or (kind == "," and bracket == "("):
             return Habit(f"every parameter has a type: `{previous.text}: Int`")
     if kind == IDENTIFIER and previous.kind == IDENTIFIER and NEWLINE in expected and previous.text not in _DECLARING:
