@@ -10,6 +10,8 @@ import pytest
 from kavachc.diagnostics.diagnostic import CompileErrors
 from kavachc.diagnostics.render import render_all
 from kavachc.driver import Compilation
+from kavachc.engines import ENGINES, Engine, run_engine, skip_reason
+from kavachc.options import RunOptions
 
 DEEP = 200_000
 # Of the CPU: most take less than one. Many things may run at once where the tests run.
@@ -130,6 +132,41 @@ ACCEPTED = {
 }
 
 
+FUNCTIONS = 600
+# A program for each thing that may be large, and what it prints. The first two are longer than LLVM optimises.
+RUN = {
+    "statements": (main("let x = 0\n" + "x += 1\nprint(x)\n" * 2_000), "".join(f"{n}\n" for n in range(1, 2_001))),
+    "parts of a text": (main('const a = 1\nprint("' + "{a}" * 25_000 + '")'), "1" * 25_000 + "\n"),
+    "calls that may wait": (
+        "fn f(x: Int) -> Int uses Time {\n    Time.sleep(0s)\n    x + 1\n}\nfn main() uses Time, Console {\nlet x = 0\n"
+        + "x = f(x)\n" * 800
+        + "print(x)\n}\n",
+        "800\n",
+    ),
+    "else ifs": (
+        main(
+            "const a = 1_999\nif a == 0 { print(0) }"
+            + "".join(f" else if a == {index} {{ print({index}) }}" for index in range(1, 2_000))
+        ),
+        "1999\n",
+    ),
+    "arms": (
+        "fn f(n: Int) -> Int {\n    match n {\n"
+        + arms(2_000, "{}")
+        + "\n    _ => 0\n    }\n}\n"
+        + main("print(f(1_999))"),
+        "1999\n",
+    ),
+    "elements": (main(f"const xs = [{', '.join(map(str, range(20_000)))}]\nprint(xs[19_999])"), "19999\n"),
+    "functions": (
+        "".join(f"fn f{index}(x: Int) -> Int {{ x + {index} }}\n" for index in range(FUNCTIONS))
+        + main("print(" + " + ".join(f"f{index}(1)" for index in range(FUNCTIONS)) + ")"),
+        f"{FUNCTIONS + sum(range(FUNCTIONS))}\n",
+    ),
+}
+RUN_ENGINES = [engine for engine in ENGINES if engine.level == 2 or engine.kind == "interp-model"]
+
+
 def outcome(folder: Path, source: str) -> str:
     """The text of the messages, of which the first are enough."""
     path = folder / "large.kav"
@@ -155,6 +192,18 @@ def test_what_is_too_large_is_refused(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ACCEPTED)
 def test_what_is_only_large_is_accepted(name: str, tmp_path: Path) -> None:
     assert outcome(tmp_path, ACCEPTED[name]) == ""
+
+
+@pytest.mark.parametrize("engine", RUN_ENGINES, ids=[engine.name for engine in RUN_ENGINES])
+@pytest.mark.parametrize("name", RUN)
+def test_what_is_large_runs(name: str, engine: Engine, tmp_path: Path) -> None:
+    if reason := skip_reason(engine):
+        pytest.skip(reason)
+    source, stdout = RUN[name]
+    path = tmp_path / "large.kav"
+    path.write_text(source)
+    result = run_engine(engine, Compilation(str(path)), RunOptions())
+    assert (result.stdout, result.stderr, result.status) == (stdout, "", 0)
 
 
 def test_bytes_that_are_no_text(tmp_path: Path) -> None:

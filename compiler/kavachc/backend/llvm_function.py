@@ -49,7 +49,8 @@ suspended:
   ret ptr %frame
 """
 TEXT_SIZE = 24
-# LLVM's time grows with the square of a function's length: one that is longer than this is not optimised.
+# LLVM's time grows with the square of a function's length: one that is longer than this is not optimised. Coroutines
+# are: to split one that is not takes even longer.
 LINES_MAX = 40_000
 HUGE = "noinline optnone "
 # Where the function was called, and what called its caller, in the arguments of a panic; known only when it is read.
@@ -291,7 +292,7 @@ class FunctionEmitter:
         debug = "" if self.emission.debug is None else self.emission.debug.function(self.function)
         cold_lines = self._with_callers_from_memory() if self._calls else self._cold_lines
         lines = self.lines + cold_lines
-        is_huge = len(lines) > LINES_MAX
+        is_huge = len(lines) > LINES_MAX and not waits
         self.emission.has_huge = self.emission.has_huge or is_huge
         attributes = "presplitcoroutine " * waits + HUGE * is_huge + "#0"
         parts = [f"define internal {self._signature()} {attributes}{debug} {{"]
