@@ -7,6 +7,8 @@ import json
 import os
 import resource
 import subprocess
+import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,7 @@ from conftest import ROOT
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from kavachc.audit.reading import read, text_lines
+from kavachc.backend.runtime_build import runtime_library
 from kavachc.driver import Compilation
 from kavachc.engines import ENGINES, Engine, Result, run_engine, skip_reason
 from kavachc.options import RunOptions
@@ -128,6 +131,47 @@ def test_one_program_writes_to_it_at_a_time(engine: Engine, tmp_path: Path) -> N
     assert result.stderr == f"error: audit log {log} cannot be used: another program writes to it\n"
 
 
+def unwritten(log: Path | str, why: str, what_to_do: str) -> str:
+    return f"error: audit log {log} cannot be written: {why}\n  help: {what_to_do}\n"
+
+
+ULIMIT = "allow larger files (`ulimit -f`), or name another one, then start the program again"
+
+
+@pytest.mark.parametrize("engine", HERE, ids=lambda engine: engine.name)
+def test_a_file_that_the_system_does_not_read_or_write(engine: Engine, tmp_path: Path) -> None:
+    circle, long = tmp_path / "circle", str(tmp_path / ("x" * 300))
+    circle.symlink_to(circle)
+    for path, problem in (
+        ("/proc/self/mem", "cannot be used: it cannot be read: input/output error\n"),
+        (str(circle), "cannot be used: it cannot be opened: too many levels of symbolic links\n"),
+        (long, "cannot be used: it cannot be opened: file name too long\n"),
+        (str(tmp_path / ("x/" * 2500)), "cannot be used: it cannot be opened: file name too long\n"),
+    ):
+        result = logged(engine, tmp_path, path)
+        assert (result.status, result.stdout, result.stderr) == (2, "", f"error: audit log {path} {problem}")
+
+
+@pytest.mark.parametrize("way", ["interp", "run", "build"])
+def test_no_room_for_a_line(way: str, tmp_path: Path) -> None:
+    """40 bytes are fewer than the first line has, so the program does not begin."""
+    built, log, script = program(tmp_path), tmp_path / "log", str(tmp_path / "model.json")
+    if way == "build":
+        built.build(str(tmp_path / "asker"), NATIVE.target, 0)
+        command = [str(tmp_path / "asker")]
+        environment = RunOptions(test_model=script, audit_log=str(log)).environment()
+    else:
+        runtime_library()
+        command = [sys.executable, "-c", "from kavachc.cli import main; main()", way, "--test-model", script]
+        command += ["--audit-log", str(log), str(tmp_path / "asker.kav")]
+        environment = dict(os.environ)
+    for bytes_max, status in ((40, 2), (1200, 1)):
+        log.unlink(missing_ok=True)
+        limit = partial(resource.setrlimit, resource.RLIMIT_FSIZE, (bytes_max, bytes_max))
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, preexec_fn=limit)
+        assert (done.returncode, done.stderr) == (status, unwritten(log, "file too large", ULIMIT))
+
+
 def test_what_cannot_be_recorded_does_not_happen(tmp_path: Path) -> None:
     """The disk is full in the middle: the program stops before the next send."""
     log = tmp_path / "log"
@@ -136,7 +180,7 @@ def test_what_cannot_be_recorded_does_not_happen(tmp_path: Path) -> None:
     environment = RunOptions(test_model=str(tmp_path / "model.json"), audit_log=str(log)).environment()
     limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1200, 1200))  # noqa: E731
     done = subprocess.run([str(binary)], env=environment, capture_output=True, text=True, preexec_fn=limit)
-    assert (done.returncode, done.stderr) == (1, f"error: audit log {log} cannot be written\n")
+    assert (done.returncode, done.stderr) == (1, unwritten(log, "file too large", ULIMIT))
     kept = log.read_bytes()
     assert len(kept) <= 1200 and b'"event":"send","ask":2' not in kept
 

@@ -18,7 +18,7 @@ from kavachc.engines import ENGINES, run_engine, skip_reason
 from kavachc.options import RunOptions
 from kavachc.state.file import StateFile, check_start, frames
 from kavachc.state.format import FRAMES_START, Frame, Item, ItemKind, Mark, Moment, Name
-from kavachc.state.problem import _HELP, _HELP_BY_CODE, _REASONS, _WHAT, StateProblem
+from kavachc.state.problem import _HELP, _HELP_BY_CODE, _WHAT, REASONS, StateProblem
 from kavachc.state.windows import Windows
 
 DAY = 86_400 * 10**9
@@ -213,7 +213,7 @@ def test_the_words_are_those_of_the_native_runtime() -> None:
             assert f'"{piece}"' in source or not piece, piece
         assert f'"{_HELP[kind]}"' in source
     assert all(f'"{text}"' in source for text in _HELP_BY_CODE.values())
-    for code, reason in _REASONS.items():
+    for code, reason in REASONS.items():
         assert f'.{errno.errorcode[code][1:]} => "{reason}"' in source
 
 

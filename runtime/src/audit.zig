@@ -10,6 +10,7 @@ const json = @import("json.zig");
 const memory = @import("memory.zig");
 const native = @import("native.zig");
 const scheduler = @import("scheduler.zig");
+const state_problem = @import("state_problem.zig");
 const storage = @import("storage.zig");
 const text = @import("text.zig");
 const transport = @import("transport.zig");
@@ -22,6 +23,8 @@ const block_size = 1 << 16;
 const Log = struct {
     descriptor: ?i32 = null,
     previous: Hex = first,
+    /// A line of this run has been written.
+    has_begun: bool = false,
     asks_begun: i64 = 0,
     calls_begun: i64 = 0,
     requests_begun: i64 = 0,
@@ -62,7 +65,7 @@ pub fn stop() void {
 
 fn open(path: []const u8) void {
     var buffer: [native.path_length_max]u8 = undefined;
-    const name = native.terminated(&buffer, path) orelse refuse("it cannot be opened");
+    const name = native.terminated(&buffer, path) orelse refuseFor("it cannot be opened", .NAMETOOLONG);
     const flags: linux.O = .{ .ACCMODE = .RDWR, .APPEND = true, .CREAT = true, .CLOEXEC = true, .NOCTTY = true, .NONBLOCK = true };
     const opened = linux.openat(linux.AT.FDCWD, name, flags, 0o666);
     switch (linux.errno(opened)) {
@@ -70,7 +73,7 @@ fn open(path: []const u8) void {
         .NOENT, .NOTDIR => refuse("its folder does not exist"),
         .ACCES, .PERM, .ROFS => refuse("it may not be written"),
         .ISDIR => refuse("it is a folder"),
-        else => refuse("it cannot be opened"),
+        else => |problem| refuseFor("it cannot be opened", problem),
     }
     const descriptor: i32 = @intCast(opened);
     var status: storage.Status = undefined;
@@ -87,8 +90,7 @@ fn open(path: []const u8) void {
 fn continueFrom(descriptor: i32, size: u64) void {
     // So that no large file of another kind is read for its last line.
     var head: [line_start.len]u8 = undefined;
-    const known = head[0..@intCast(@min(head.len, size))];
-    if (storage.native.read(descriptor, 0, known) != known.len) refuse("it cannot be read");
+    const known = read(descriptor, 0, &head);
     if (!std.mem.startsWith(u8, line_start, known)) refuse("it is no audit log");
     var tail: []u8 = &.{};
     defer memory.freeSlice(u8, tail);
@@ -97,7 +99,7 @@ fn continueFrom(descriptor: i32, size: u64) void {
         from -|= block_size + tail.len;
         memory.freeSlice(u8, tail);
         tail = memory.allocateSlice(u8, @intCast(size - from));
-        if (storage.native.read(descriptor, from, tail) != tail.len) refuse("it cannot be read");
+        if (read(descriptor, from, tail).len < tail.len) refuse("it cannot be read");
     }
     const line_break = std.mem.findScalarLast(u8, tail, '\n');
     const whole = tail[0 .. line_break orelse 0];
@@ -109,6 +111,13 @@ fn continueFrom(descriptor: i32, size: u64) void {
         tellCut(torn.len);
     }
     if (line_break != null) log.previous = digest(last);
+}
+
+/// What there is from here on.
+fn read(descriptor: i32, from: u64, bytes: []u8) []const u8 {
+    const result = storage.native.read(descriptor, from, bytes);
+    if (result < 0) refuseFor("it cannot be read", @fromBackingInt(@intCast(-result)));
+    return bytes[0..@intCast(result)];
 }
 
 const line_start = "{\"previous\":\"";
@@ -144,6 +153,28 @@ fn digest(bytes: []const u8) Hex {
 fn refuse(why: []const u8) noreturn {
     tell(&.{ "error: audit log ", host.options.audit_log.slice(), " cannot be used: ", why, "\n" });
     host.exit(2);
+}
+
+fn refuseFor(why: []const u8, problem: linux.E) noreturn {
+    var reason: abi.Text = .{};
+    text.append(&reason, why);
+    text.append(&reason, ": ");
+    state_problem.appendReasonOfSystem(&reason, problem);
+    refuse(reason.slice());
+}
+
+/// A line cannot be written; the first one before the program begins.
+fn stopProgram(problem: linux.E) noreturn {
+    var reason: abi.Text = .{};
+    state_problem.appendReasonOfSystem(&reason, problem);
+    const help = switch (problem) {
+        .NOSPC, .DQUOT => "make room on its disk, then start the program again",
+        .FBIG => "allow larger files (`ulimit -f`), or name another one, then start the program again",
+        else => "let this program write the file, and see whether its disk is in order",
+    };
+    const path = host.options.audit_log.slice();
+    tell(&.{ "error: audit log ", path, " cannot be written: ", reason.slice(), "\n  help: ", help, "\n" });
+    host.exit(if (log.has_begun) 1 else 2);
 }
 
 fn tellCut(count: usize) void {
@@ -197,10 +228,9 @@ const Line = struct {
         log.line.append(allocator, '}') catch unreachable;
         const hash = digest(log.line.items);
         log.line.append(allocator, '\n') catch unreachable;
-        if (!native.writeAll(log.descriptor.?, log.line.items)) {
-            tell(&.{ "error: audit log ", host.options.audit_log.slice(), " cannot be written\n" });
-            host.exit(1);
-        }
+        const problem = native.writeWhole(log.descriptor.?, log.line.items);
+        if (problem != .SUCCESS) stopProgram(problem);
+        log.has_begun = true;
         log.previous = hash;
     }
 };

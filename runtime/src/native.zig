@@ -38,6 +38,11 @@ fn write(_: ?*anyopaque, descriptor: i32, bytes: [*]const u8, length: i64) callc
 }
 
 pub fn writeAll(descriptor: i32, text: []const u8) bool {
+    return writeWhole(descriptor, text) == .SUCCESS;
+}
+
+/// Why it cannot be written to its end.
+pub fn writeWhole(descriptor: i32, text: []const u8) linux.E {
     var rest = text;
     while (rest.len > 0) {
         const result = linux.write(descriptor, rest.ptr, rest.len);
@@ -45,10 +50,10 @@ pub fn writeAll(descriptor: i32, text: []const u8) bool {
             .SUCCESS => rest = rest[result..],
             .INTR => {},
             .AGAIN => waitUntilWritable(descriptor), // A pipe that another process made non-blocking.
-            else => return false,
+            else => |problem| return problem,
         }
     }
-    return true;
+    return .SUCCESS;
 }
 
 fn waitUntilWritable(descriptor: i32) void {

@@ -95,6 +95,10 @@ pub const Problem = struct {
 
 fn appendReason(out: *abi.Text, what: []const u8, code: linux.E) void {
     text.append(out, what);
+    appendReasonOfSystem(out, code);
+}
+
+pub fn appendReasonOfSystem(out: *abi.Text, code: linux.E) void {
     const reason: []const u8 = switch (code) {
         .PERM => "operation not permitted",
         .NOENT => "no such file or directory",

@@ -12,9 +12,17 @@ from kavachc.audit.format import FIRST, LINE, Field, digest, encode
 from kavachc.interpreter.replies import Usage
 from kavachc.interpreter.signals import ProgramStops
 from kavachc.options import RunOptions
+from kavachc.state.problem import reason_of
 
 FORMAT = 1
 BLOCK_BYTES = 1 << 16
+NO_ROOM = "make room on its disk, then start the program again"
+HELP = {
+    errno.ENOSPC: NO_ROOM,
+    errno.EDQUOT: NO_ROOM,
+    errno.EFBIG: "allow larger files (`ulimit -f`), or name another one, then start the program again",
+}
+OTHER_HELP = "let this program write the file, and see whether its disk is in order"
 
 
 class AuditLog:
@@ -25,11 +33,14 @@ class AuditLog:
         self._holds_prompts = options.audit_prompts
         self._calls_begun = 0
         self._utc_ns = utc_ns
+        self._previous = ""
         try:
             flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOCTTY | os.O_NONBLOCK
             self._descriptor = os.open(path, flags, 0o666)
-        except (OSError, ValueError) as error:
-            raise self._refused(_why(getattr(error, "errno", None))) from None
+        except OSError as error:
+            raise self._refused(_why(error.errno)) from None
+        except ValueError:
+            raise self._refused("its path has a zero byte") from None
         status = os.fstat(self._descriptor)
         if not stat.S_ISREG(status.st_mode):
             raise self._refused("it is no regular file")
@@ -46,23 +57,32 @@ class AuditLog:
     def _continued(self, size: int, note: Callable[[str], None]) -> str:
         """The hash of the last line that was written to its end; what comes after that is cut."""
         # So that no large file of another kind is read for its last line.
-        if not b'{"previous":"'.startswith(os.pread(self._descriptor, 13, 0)):
+        if not b'{"previous":"'.startswith(self._read(0, 13)):
             raise self._refused("it is no audit log")
         tail, start = b"", size
         while start > 0 and tail.count(b"\n") < 2:
             start = max(0, start - BLOCK_BYTES - len(tail))
-            tail = os.pread(self._descriptor, size - start, start)
+            tail = self._read(start, size - start)
         whole, line_break, torn = tail.rpartition(b"\n")
         last = whole.rpartition(b"\n")[2]
         if line_break and not LINE.fullmatch(last):
             raise self._refused("it is no audit log")
         if torn:
-            os.ftruncate(self._descriptor, size - len(torn))
+            try:
+                os.ftruncate(self._descriptor, size - len(torn))
+            except OSError:
+                raise self._refused("it may not be written") from None
             note(
                 f"note: audit log {self._path} ended in a line that was not written to its end: "
                 f"its last {len(torn)} bytes are cut"
             )
         return digest(last) if line_break else FIRST
+
+    def _read(self, start: int, length: int) -> bytes:
+        try:
+            return os.pread(self._descriptor, length, start)
+        except OSError as error:
+            raise self._refused(f"it cannot be read: {reason_of(error.errno or 0)}") from None
 
     def record(self, event: str, **fields: Field) -> None:
         """Writes one line; raises `ProgramStops` where that fails, so that what it tells of does not happen."""
@@ -71,12 +91,14 @@ class AuditLog:
         while rest:
             try:
                 written = os.write(self._descriptor, rest)
-            except OSError:
-                written = 0
-            if written == 0:
-                raise ProgramStops(f"error: audit log {self._path} cannot be written", 1)
+            except OSError as error:
+                raise self._unwritten(error.errno or 0, status=2 if event == "start" else 1) from None
             rest = rest[written:]
         self._previous = digest(content)
+
+    def _unwritten(self, code: int, status: int) -> ProgramStops:
+        what = f"error: audit log {self._path} cannot be written: {reason_of(code)}"
+        return ProgramStops(f"{what}\n  help: {HELP.get(code, OTHER_HELP)}", status)
 
     def record_ask(self, number: int, agent: str | None, model: str, prompt: str) -> None:
         content = prompt.encode()
@@ -110,4 +132,4 @@ def _why(number: int | None) -> str:
         case errno.EISDIR:
             return "it is a folder"
         case _:
-            return "it cannot be opened"
+            return f"it cannot be opened: {reason_of(number or 0)}"

@@ -22,7 +22,7 @@ Kind = Literal[
     "replaced",
 ]
 
-_REASONS = {
+REASONS = {
     errno.EPERM: "operation not permitted",
     errno.ENOENT: "no such file or directory",
     errno.EIO: "input/output error",
@@ -76,6 +76,11 @@ _HELP_BY_CODE: dict[tuple[Kind, int], str] = {
 }
 
 
+def reason_of(code: int) -> str:
+    """What an errno says."""
+    return REASONS.get(code, f"error {code}")
+
+
 @dataclass
 class StateProblem(Exception):
     """`code` is an errno for the kinds that come from the system."""
@@ -87,8 +92,7 @@ class StateProblem(Exception):
 
     @property
     def what(self) -> str:
-        reason = _REASONS.get(self.code, f"error {self.code}")
-        return _WHAT[self.kind].format(reason=reason, number=self.number, number_2=self.number_2)
+        return _WHAT[self.kind].format(reason=reason_of(self.code), number=self.number, number_2=self.number_2)
 
     @property
     def help(self) -> str:
