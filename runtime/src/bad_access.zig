@@ -4,6 +4,7 @@
 
 const std = @import("std");
 const linux = std.os.linux;
+const host = @import("host.zig");
 const panic = @import("panic.zig");
 
 /// More than one page, so that a function with a large frame does not step over it.
@@ -75,6 +76,8 @@ pub fn giveBackSignals() void {
 fn onBadAccess(_: linux.SIG, information: *const linux.siginfo_t, _: ?*anyopaque) callconv(.c) void {
     const address = @intFromPtr(information.fields.sigfault.addr);
     if (guard_address != 0 and address >= guard_address and address < guard_address + guard_size) {
+        // The stack of signals is too small for more than to say so.
+        host.last_act = null;
         panic.panicAt("stack overflow", null, null);
     }
     // The access is made again on return, and then is the process's own matter.

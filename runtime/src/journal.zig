@@ -61,6 +61,7 @@ pub const Journal = struct {
     records: std.ArrayList(Record) = .empty,
     /// What asks took that have ended. It is written with the next frame, whatever becomes of that frame's calls.
     settled: std.ArrayList(Record) = .empty,
+    is_flushing: bool = false,
     references: u32 = 0,
 };
 pub var journal: Journal = .{};
@@ -78,6 +79,7 @@ pub fn start() void {
     sayCut();
     sayChanges(path);
     scheduler.round_end = flush;
+    host.last_act = settleAtTheEnd;
 }
 
 pub fn open(path: []const u8) ?Problem {
@@ -110,6 +112,15 @@ fn noteBoot() void {
     file.reader.learn(now);
 }
 
+/// The program ends in the middle of a round. What asks took that have ended must be durable: the program knew it.
+/// The round's calls were promised nothing yet, and will not run.
+fn settleAtTheEnd() void {
+    if (journal.is_flushing) return;
+    journal.calls.clearRetainingCapacity();
+    journal.records.clearRetainingCapacity();
+    flush();
+}
+
 /// Writes what is left to write.
 pub fn stop() void {
     if (!journal.is_active) return;
@@ -123,6 +134,7 @@ pub fn stop() void {
 
 /// Forgets everything, as the end of the process would.
 pub fn discard() void {
+    host.last_act = null;
     journal.file.deinit();
     journal.calls.deinit(allocator);
     journal.records.deinit(allocator);
@@ -164,6 +176,8 @@ pub fn forget(context: *anyopaque) void {
 /// At the end of a round: all that it recorded becomes durable, and its calls go on.
 pub fn flush() void {
     if (journal.calls.items.len == 0 and journal.settled.items.len == 0) return;
+    journal.is_flushing = true;
+    defer journal.is_flushing = false;
     const file = &journal.file;
     if (file.acquire()) |problem| return refuseAll(problem);
     var problem: ?Problem = null;

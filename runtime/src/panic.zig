@@ -11,6 +11,7 @@ pub const status_panic = 101;
 /// A bug of the program: the message, where it happened, if known, and the calls around it; then the end.
 pub fn panicAt(message: []const u8, site: ?*const abi.Site, caller: ?*const abi.Caller) noreturn {
     @branchHint(.cold);
+    if (host.isEnding()) host.exit(status_panic);
     host.beginStopping();
     host.writeStderr("panic: ");
     host.writeStderr(message);

@@ -197,7 +197,12 @@ class ModelHost:
         main_task = self._scheduler.spawn(main)
         main_task.is_seen = True
         with closing(self._http):
-            self._scheduler.run()
+            try:
+                self._scheduler.run()
+            except BaseException:
+                if self._journal is not None:
+                    self._journal.settle_at_the_end()
+                raise
         status = 0
         for task in self._scheduler.unseen_failures:
             if not task.is_seen:

@@ -65,6 +65,7 @@ class Journal:
         # What asks took that have ended. It is written with the next frame, whatever becomes of that frame's calls.
         self._settled: list[Record] = []
         self._references = 0
+        self._is_flushing = False
         disk = disk or Disk()
         windows = ledger.windows
         # The clock of virtual time is that of one run of the program.
@@ -104,6 +105,13 @@ class Journal:
                 self._file.close()
             self._file.release()
 
+    def settle_at_the_end(self) -> None:
+        """The program ends in the middle of a round. What asks took that have ended must be durable: the program knew
+        it. The round's calls were promised nothing yet, and will not run."""
+        if not self._is_flushing:
+            self._calls.clear()
+            self.flush()
+
     def _now(self) -> Moment:
         return Moment(self._ledger.windows.boot, self._ledger.now(), self._clock.utc_ns())
 
@@ -129,6 +137,7 @@ class Journal:
         """At the end of a round: all that it recorded becomes durable, and its calls go on."""
         if not self._calls and not self._settled:
             return
+        self._is_flushing = True
         try:
             self._file.acquire()
             try:
@@ -140,9 +149,11 @@ class Journal:
             finally:
                 self._file.release()
         except StateProblem as problem:
+            self._is_flushing = False
             self._say_cut()
             self._refuse_all(problem)
             return
+        self._is_flushing = False
         self._say_cut()
         calls, self._calls = self._calls, []
         for call in calls:
