@@ -178,6 +178,18 @@ def test_headers_of_one_name_and_broken_text(run: Run) -> None:
     assert ran.out == "200\nx-a: 1, 2\nx-b: \ufffd\ufffdx\ncontent-length: 0\n[]\n"
 
 
+def test_headers_are_read_as_they_were_sent(run: Run) -> None:
+    content = (
+        b"HTTP/1.1 103 Hints\r\nx: 1\r\n\r\n"
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: Chunked\r\nX: \t a \r\n  b\r\n\t\r\n"
+        b"Content-Length: 3, 3\r\nCONTENT-LENGTH: 3\r\n\r\n"
+        b"3\r\nabc\r\n0\r\n\r\n"
+    )
+    with raw_server(sending(content)) as server:
+        ran = run("plain", server.url)
+    assert ran.out == "200\ntransfer-encoding: Chunked\nx: a  b\ncontent-length: 3, 3, 3\n[abc]\n"
+
+
 def test_chunked_and_packed(run: Run) -> None:
     packed = gzip.compress(b"hello " * 1000)
     head = b"HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ntransfer-encoding: chunked\r\n\r\n"
@@ -210,6 +222,8 @@ def test_not_reached(run: Run) -> None:
     assert ran.err == 'error: NotReached(reason: "cannot find the host no-such-host.invalid")\n'
     ran = run("plain", "http://127.0.0.1:1")
     assert ran.err == 'error: NotReached(reason: "127.0.0.1:1 refused the connection")\n'
+    ran = run("plain", "http://LOCALHOST:1/")
+    assert ran.err == 'error: NotReached(reason: "localhost:1 refused the connection")\n'
 
 
 def test_certificates_are_looked_at(run: Run) -> None:

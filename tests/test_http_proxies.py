@@ -90,6 +90,8 @@ ANSWERS = {
     b"HTTP/1.1 302 No\r\nlocation: http://x\r\n\r\n": NO_WAY,
     b"HTTP/2.0 200 OK\r\n\r\n": NO_WAY,
     b"HTTP/1.1 200 OK\r\n": NO_WAY,
+    b"HTTP/1.1 200 OK\r\n" + b"a: b\r\n" * 100_000 + b"\r\n": NO_WAY,
+    b"HTTP/1.1 407 No\r\n" + b"a: b\r\n" * 10_000 + b"\r\n": failed(WANTS_LOGIN.format("HTTPS_PROXY"), 407),
     b"": NO_WAY,
     b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello": NO_TLS,
     b"HTTP/1.1 200 OK\r\n\r\nHTTP/1.1 400 No TLS here\r\n\r\n": NO_TLS,
@@ -102,7 +104,9 @@ def test_what_a_proxy_says_to_a_tunnel(run: Run) -> None:
         def serve(server: Server, connection: Connection, content: bytes = content) -> None:
             if (request := connection.read()) is not None:
                 server.requests.append(request)
-                connection.socket.sendall(content)
+                # A head that is too large is not read to its end.
+                with suppress(OSError):
+                    connection.socket.sendall(content)
 
         with raw_server(serve) as through:
             url = f"http://me:secret@127.0.0.1:{through.port}"
@@ -131,7 +135,7 @@ def test_a_tunnel_to_an_address(run: Run) -> None:
 
     with raw_server(refuse) as through:
         ran = run("claude", **setting("https://[2001:DB8::1]:8", HTTPS_PROXY=f"me@localhost:{through.port}/"))
-    assert ran.out.splitlines() == [failed("cannot reach [2001:DB8::1]:8")]
+    assert ran.out.splitlines() == [failed("cannot reach [2001:db8::1]:8")]
     head = through.requests[0].head
     assert head.startswith("CONNECT [2001:db8::1]:8 HTTP/1.1\r\nhost: [2001:db8::1]:8\r\n")
     assert f"proxy-authorization: Basic {base64.b64encode(b'me:').decode()}\r\n" in head

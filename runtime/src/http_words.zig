@@ -14,7 +14,7 @@ pub const user_agent: abi.Header = .{ .name = .init("user-agent"), .value = .ini
 
 /// In our words, not those of a library.
 pub fn problemText(arena: Allocator, asked: Url, problem: abi.ExchangeProblem) Allocator.Error![]const u8 {
-    const host = asked.shownHost();
+    const host = try std.ascii.allocLowerString(arena, asked.shownHost());
     return switch (problem) {
         .no_problem, .dropped, .aborted => unreachable,
         .unknown_host => std.fmt.allocPrint(arena, "cannot find the host {s}", .{host}),

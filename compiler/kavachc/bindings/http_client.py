@@ -223,7 +223,7 @@ class HttpClient:
             raise
         try:
             sending.status = response.status_code
-            for name, value in response.headers.raw:
+            for name, value in carrier.fields:
                 sending.receiver.header(name.decode(), value.decode("utf-8", "replace"))
             await _read_body(response, sending.receiver)
         finally:

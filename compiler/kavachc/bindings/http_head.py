@@ -20,17 +20,17 @@ class NotHttp(Exception):
 
 
 class HeadWatch:
-    """Of one answer: `feed` it what comes. `status` is that of the final head, 0 before it has come whole; `rest` then
-    is what came behind it."""
+    """Of one answer: `feed` it what comes. `status` is that of the final head, 0 before it has come whole; `fields` are
+    its names and values, as they were sent but for folds, and `rest` is what came behind it."""
 
     def __init__(self) -> None:
         self.status = 0
         self.rest = b""
+        self.fields: list[tuple[bytes, bytes]] = []
         # The head that is coming, and how far it has been looked at.
         self._text = b""
         self._looked_at = 0
         self._begun = 0
-        self._may_fold = False
 
     def feed(self, content: bytes) -> None:
         """Raises `NotHttp`."""
@@ -39,8 +39,9 @@ class HeadWatch:
         self._text += content
         while self._has_ended():
             self._text, rest = b"", self._text[self._looked_at :]
-            self._looked_at, self._may_fold = 0, False
+            self._looked_at, fields, self.fields = 0, self.fields, []
             if self._begun >= 200:
+                self.fields = [(name, value.strip(b" \t")) for name, value in fields]
                 self.status, self.rest = self._begun, rest
                 return
             # One that only says that an answer will come is passed over.
@@ -64,9 +65,13 @@ class HeadWatch:
         return False
 
     def _look_at_field(self, line: bytes) -> None:
-        if not (FIELD.fullmatch(line) or (self._may_fold and FOLDED.fullmatch(line))):
+        if self.fields and FOLDED.fullmatch(line):
+            name, value = self.fields[-1]
+            self.fields[-1] = name, value + b" " + line.lstrip(b" \t")
+        elif found := FIELD.fullmatch(line):
+            self.fields.append((found[1], found[2]))
+        else:
             raise NotHttp
-        self._may_fold = True
 
 
 def _status(line: bytes) -> int:

@@ -25,6 +25,8 @@ class Backend(httpcore.AsyncNetworkBackend):
         self._inner = AutoBackend()
         self._proxy = proxy
         self._is_tls = is_tls
+        self.watch = HeadWatch()
+        """Of the answer that comes, or that came last: there is one connection at a time."""
 
     async def connect_tcp(
         self,
@@ -36,7 +38,7 @@ class Backend(httpcore.AsyncNetworkBackend):
     ) -> httpcore.AsyncNetworkStream:
         proxy = self._proxy
         if proxy is None:
-            return Stream(await self._inner.connect_tcp(host, port, timeout, local_address, socket_options))
+            return Stream(await self._inner.connect_tcp(host, port, timeout, local_address, socket_options), self)
         stream = await self._inner.connect_tcp(proxy.host, proxy.port, timeout, local_address, socket_options)
         if self._is_tls:
             try:
@@ -44,7 +46,7 @@ class Backend(httpcore.AsyncNetworkBackend):
             except BaseException:
                 await stream.aclose()
                 raise
-        return Stream(stream)
+        return Stream(stream, self)
 
 
 async def _open_tunnel(stream: httpcore.AsyncNetworkStream, target: str, proxy: Proxy) -> None:
@@ -69,21 +71,21 @@ async def _open_tunnel(stream: httpcore.AsyncNetworkStream, target: str, proxy: 
 
 
 class Stream(httpcore.AsyncNetworkStream):
-    def __init__(self, inner: httpcore.AsyncNetworkStream) -> None:
+    def __init__(self, inner: httpcore.AsyncNetworkStream, backend: Backend) -> None:
         self._inner = inner
-        self._watch = HeadWatch()
+        self._backend = backend
 
     async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
         content = await self._inner.read(max_bytes, timeout)
         try:
-            self._watch.feed(content)
+            self._backend.watch.feed(content)
         except NotHttp:
             raise Ends(ExchangeProblem.MALFORMED) from None
         return content
 
     async def write(self, buffer: bytes, timeout: float | None = None) -> None:
         """Of a request, all of which is written before its answer is read."""
-        self._watch = HeadWatch()
+        self._backend.watch = HeadWatch()
         await self._inner.write(buffer, timeout)
 
     async def aclose(self) -> None:
@@ -94,7 +96,7 @@ class Stream(httpcore.AsyncNetworkStream):
     ) -> httpcore.AsyncNetworkStream:
         """No certificate has the dot that may stand at a name's end."""
         name = None if server_hostname is None else server_hostname.removesuffix(".")
-        return Stream(await self._inner.start_tls(ssl_context, name, timeout))
+        return Stream(await self._inner.start_tls(ssl_context, name, timeout), self._backend)
 
     def get_extra_info(self, info: str) -> Any:
         return self._inner.get_extra_info(info)

@@ -25,7 +25,7 @@ LONE_PERCENT = re.compile("%(?![0-9a-f][0-9a-f])", re.IGNORECASE | re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Url:
-    """`host` has the brackets of an IPv6 address, as it was written; `path` is what follows, with the query."""
+    """`host` is in lower case, and has the brackets of an IPv6 address; `path` is what follows, with the query."""
 
     is_tls: bool
     host: str
@@ -34,14 +34,14 @@ class Url:
 
     @property
     def name(self) -> str:
-        """The host as one looks it up, in lower case and without the dot at its end."""
-        return self.host.strip("[]").lower().removesuffix(".")
+        """The host as one looks it up, without the dot at its end."""
+        return self.host.strip("[]").removesuffix(".")
 
     @property
     def origin(self) -> str:
         """Scheme, host and port, however they were written."""
         scheme, usual = ("https", 443) if self.is_tls else ("http", 80)
-        return f"{scheme}://{self.host.lower()}" + ("" if self.port == usual else f":{self.port}")
+        return f"{scheme}://{self.host}" + ("" if self.port == usual else f":{self.port}")
 
     @property
     def root(self) -> str:
@@ -67,7 +67,7 @@ def parse_url(text: str) -> Url | Fault:
         return "form"
     if any(segment in (".", "..") for segment in path.split("/")):
         return "dots"
-    return Url(is_tls, found["host"], port, path)
+    return Url(is_tls, found["host"].lower(), port, path)
 
 
 def parse_with_query(text: str) -> Url | Fault:

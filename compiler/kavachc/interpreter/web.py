@@ -124,7 +124,7 @@ def http_request(request: WebRequest) -> HttpRequest:
 def place_of(request: WebRequest) -> str:
     """The server that a request which can be sent goes to."""
     url = _parsed(request)
-    return f"{url.host.lower()}:{url.port}"
+    return f"{url.host}:{url.port}"
 
 
 def _parsed(request: WebRequest) -> Url:

@@ -21,10 +21,13 @@ const Problem = abi.Problem;
 const tls = std.crypto.tls;
 const pages = std.heap.page_allocator;
 
-/// The head of an answer must fit into what is read at once.
+/// The head of an answer must fit into what is read at once, also that of a proxy's to a tunnel, before TLS.
 const head_size_max = answers.head_bytes_max;
 const plain_write_size = 4 * 1024;
 const record_size = tls.Client.min_buffer_len;
+comptime {
+    assert(head_size_max >= record_size);
+}
 
 /// A server that keeps connections open longer than this for the next request is the usual one.
 const fresh_ns = 5 * std.time.ns_per_s;
@@ -117,17 +120,16 @@ fn ofProxy(problem: Problem) Problem {
 }
 
 fn allocate(descriptor: i32, is_tls: bool, place: []const u8, watch: *const Watch) ?*Connection {
-    const read_size: usize = if (is_tls) record_size else head_size_max;
     const write_size: usize = if (is_tls) record_size else plain_write_size;
     const secure_size: usize = if (is_tls) 2 * record_size + head_size_max else 0;
-    const size = @sizeOf(Connection) + read_size + write_size + secure_size + place.len;
+    const size = @sizeOf(Connection) + head_size_max + write_size + secure_size + place.len;
     const start = pages.rawAlloc(size, .of(Connection), @returnAddress()) orelse return null;
     const connection: *Connection = @ptrCast(@alignCast(start));
     const buffers = start[@sizeOf(Connection)..size];
     const kept_place = buffers[buffers.len - place.len ..];
     @memcpy(kept_place, place);
     connection.* = .{
-        .socket = .init(descriptor, watch, buffers[0..read_size], buffers[read_size..][0..write_size]),
+        .socket = .init(descriptor, watch, buffers[0..head_size_max], buffers[head_size_max..][0..write_size]),
         .place = kept_place,
         .memory = start[0..size],
     };
@@ -220,7 +222,7 @@ pub fn writeLogin(out: *Io.Writer, login: []const u8) Io.Writer.Error!void {
 
 fn secureIt(connection: *Connection, host: []const u8, authority: authorities.Trusted, now: Io.Timestamp, handshake: *chain.Handshake) Problem {
     const memory = connection.memory;
-    const buffers = memory[@sizeOf(Connection) + 2 * record_size .. memory.len - connection.place.len];
+    const buffers = memory[@sizeOf(Connection) + head_size_max + record_size .. memory.len - connection.place.len];
     var entropy: [tls.Client.Options.entropy_len]u8 = undefined;
     if (linux.getrandom(&entropy, entropy.len, 0) != entropy.len) return .tls;
     handshake.key_log = .{ .client_key_seq = 0, .server_key_seq = 0, .client_random = undefined, .writer = &handshake.secrets };
