@@ -15,6 +15,8 @@ _VALIDITY = b"\x30\x1e\x17\x0d240101000000Z\x17\x0d491231235959Z"
 AUTHORITY = "551d13"
 USAGE = "551d0f"
 NAMES = "551d11"
+PURPOSES = "551d25"
+LIMITS_OF_NAMES = "551d1e"
 
 
 def element(tag: int, *parts: bytes) -> bytes:
@@ -41,11 +43,20 @@ class Owner:
 
 
 def issue(name: str, by: Owner | None, *extensions: tuple[str, bytes]) -> Owner:
-    """Signed by the other, or by itself. An extension is its number, and what it says."""
+    """Signed by the other, or by itself. An extension is its number, after `!` where it must be understood, and what
+    it says."""
     key = next(_numbers)
     x, y = point(key)
     public = element(0x30, _KIND_OF_KEY, element(3, b"\x00\x04" + x.to_bytes(32, "big") + y.to_bytes(32, "big")))
-    listed = [element(0x30, element(6, bytes.fromhex(number)), element(4, value)) for number, value in extensions]
+    listed = [
+        element(
+            0x30,
+            element(6, bytes.fromhex(number.lstrip("!"))),
+            b"\x01\x01\xff" * number.startswith("!"),
+            element(4, value),
+        )
+        for number, value in extensions
+    ]
     to_sign = element(
         0x30,
         b"\xa0\x03\x02\x01\x02",
@@ -73,6 +84,21 @@ def authority(below_max: int | None = None) -> tuple[str, bytes]:
 
 def usage(bits: int) -> tuple[str, bytes]:
     return USAGE, element(3, b"\x00" + bytes([bits]))
+
+
+def critical(extension: tuple[str, bytes]) -> tuple[str, bytes]:
+    """It must be understood."""
+    number, value = extension
+    return f"!{number}", value
+
+
+def purposes(*numbers: int) -> tuple[str, bytes]:
+    """1 is to be a server, 2 to be a client."""
+    return PURPOSES, element(0x30, *(element(6, bytes.fromhex(f"2b060105050703{number:02x}")) for number in numbers))
+
+
+def only_names(below: str) -> tuple[str, bytes]:
+    return LIMITS_OF_NAMES, element(0x30, element(0xA0, element(0x30, element(0x82, below.encode()))))
 
 
 def host(name: str) -> tuple[str, bytes]:

@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
-from certificate_maker import AUTHORITY, authority, element, host, issue, usage
+from certificate_maker import AUTHORITY, authority, critical, element, host, issue, only_names, purposes, usage
 from hostile_tls import PARTS, Identity, Spoil, refuse
 from hostile_tls import serve as serve_tls
 from http_programs import ENGINES, TARGETS, Connection, Ran, Run, Server, answered, raw_server, runner
@@ -150,6 +150,7 @@ def test_a_handshake_that_is_spoiled_fails_its_ask_only(run: Run) -> None:
 SIGNS, DOES_NOT = usage(0x06), usage(0x80)
 ROOT = issue("root", None, authority(), SIGNS)
 SERVER = host("localhost")
+UNKNOWN = ("2a0304", b"\x05\x00")
 #: Who stands between the root and the server, from the root on, and whether that is trusted.
 BETWEEN: dict[str, tuple[list[list[tuple[str, bytes]]], bool]] = {
     "nobody": ([], True),
@@ -162,6 +163,20 @@ BETWEEN: dict[str, tuple[list[list[tuple[str, bytes]]], bool]] = {
     "one that is said to be none": ([[(AUTHORITY, element(0x30, b"\x01\x01\x00")), SIGNS]], False),
     "an authority that may sign no certificates": ([[authority(), DOES_NOT]], False),
     "an authority under one that allows none": ([[authority(0), SIGNS], [authority(), SIGNS]], False),
+    "an authority for servers": ([[authority(), SIGNS, purposes(1)]], True),
+    "an authority for clients": ([[authority(), SIGNS, purposes(2)]], False),
+    "an authority for other names": ([[authority(), SIGNS, critical(only_names("example.com"))]], False),
+    "an authority of which something must be understood": ([[authority(), SIGNS, critical(UNKNOWN)]], False),
+}
+#: What the server's own says, besides its name.
+OWN: dict[str, tuple[list[tuple[str, bytes]], bool]] = {
+    "to sign": ([critical(usage(0x80))], True),
+    "to sign certificates": ([critical(usage(0x04))], False),
+    "a server": ([purposes(1)], True),
+    "a server and a client": ([purposes(2, 1)], True),
+    "a client": ([purposes(2)], False),
+    "something": ([UNKNOWN], True),
+    "something that must be understood": ([critical(UNKNOWN)], False),
 }
 
 
@@ -169,20 +184,24 @@ BETWEEN: dict[str, tuple[list[list[tuple[str, bytes]]], bool]] = {
 def test_only_authorities_sign(run: Run, version: str, tmp_path: Path) -> None:
     """Otherwise whoever has a certificate for a name could be every server."""
     (tmp_path / "root.pem").write_text(ROOT.pem)
+    cases: list[tuple[list[list[tuple[str, bytes]]], list[tuple[str, bytes]]]] = [
+        (between, []) for between, _ in BETWEEN.values()
+    ] + [([], own) for own, _ in OWN.values()]
     identities = []
-    for between, _ in BETWEEN.values():
+    for between, own in cases:
         chain = [ROOT]
         for number, extensions in enumerate(between):
             chain.append(issue(f"between {number}", chain[-1], *extensions))
-        server = issue("server", chain[-1], SERVER)
+        server = issue("server", chain[-1], SERVER, *own)
         signers = tuple(each.certificate for each in reversed(chain[1:]))
         identities.append(Identity(server.certificate, server.key, signers))
     turns = [(version, unspoiled)] * len(identities)
     with hostile(*turns, identities=identities) as listening:
         ran = ask(run, listening, len(turns), str(tmp_path / "root.pem"))
     assert (ran.err, ran.status) == ("", 0)
-    outcomes = dict(zip(BETWEEN, ran.out.splitlines(), strict=True))
-    assert outcomes == {name: "fine" if is_trusted else said(UNTRUSTED) for name, (_, is_trusted) in BETWEEN.items()}
+    expected = {name: is_trusted for table in (BETWEEN, OWN) for name, (_, is_trusted) in table.items()}
+    outcomes = dict(zip(expected, ran.out.splitlines(), strict=True))
+    assert outcomes == {name: "fine" if is_trusted else said(UNTRUSTED) for name, is_trusted in expected.items()}
 
 
 @pytest.mark.parametrize("engine", list(TARGETS), scope="module")

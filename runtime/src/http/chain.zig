@@ -192,12 +192,14 @@ fn leads(certificates: *Certificates, host: []const u8, authority: authorities.T
     var count: usize = 0;
     while (certificates.next()) |bytes| : (count += 1) {
         const parsed = try Certificate.parse(.{ .buffer = bytes, .index = 0 });
+        if (try isWeak(parsed)) return .untrusted;
         if (before) |signed| {
             try signed.verify(parsed, now_s);
             // Those between it and the server's own.
-            if (!maySign(bytes, count - 1)) return .untrusted;
+            if (!isAllowed(bytes, .{ .signs_above = count - 1 })) return .untrusted;
         } else {
             try parsed.verifyHostName(host);
+            if (!isAllowed(bytes, .serves)) return .untrusted;
         }
         if (authority.bundle.find(parsed.issuer()) != null) {
             try authority.bundle.verify(parsed, now_s);
@@ -219,33 +221,74 @@ const tag_version = 0xa0;
 const tag_extensions = 0xa3;
 const basic_constraints = "\x55\x1d\x13";
 const key_usage = "\x55\x1d\x0f";
+const extended_key_usage = "\x55\x1d\x25";
+const name_constraints = "\x55\x1d\x1e";
+/// What need not be understood, since what it says is looked at elsewhere, or forbids nothing here.
+const harmless = [_][]const u8{ "\x55\x1d\x11", "\x55\x1d\x20" };
 const usage_signs_certificates = 0x04;
+/// Signatures, or the agreement on keys.
+const usage_serves = 0x80 | 0x20 | 0x08;
+const purpose_server = "\x2b\x06\x01\x05\x05\x07\x03\x01";
+const rsa_bytes_min = 2048 / 8;
 
-/// It is an authority's, with at most so many others below it that are.
-fn maySign(bytes: []const u8, below_count: usize) bool {
-    const found = extensionsOf(bytes) orelse return false;
+/// A key so short that it can be found.
+fn isWeak(parsed: Certificate.Parsed) !bool {
+    if (parsed.pub_key_algo != .rsaEncryption) return false;
+    const key = try Certificate.rsa.PublicKey.parseDer(parsed.pubKey());
+    return key.modulus.len < rsa_bytes_min;
+}
+
+/// What a certificate is for: it is the server's own, or signs others, with so many authorities between it and that one.
+const Role = union(enum) { serves, signs_above: usize };
+
+/// Whether its extensions allow that. One that must be understood and is not forbids it, and so do limits on names.
+fn isAllowed(bytes: []const u8, role: Role) bool {
+    const found = extensionsOf(bytes) orelse return role == .serves;
     var list: Elements = .{ .rest = found };
     var is_authority = false;
     while (list.rest.len > 0) {
         var extension: Elements = .{ .rest = list.take(tag_sequence) orelse return false };
         const id = extension.take(0x06) orelse return false;
-        _ = extension.take(tag_boolean);
+        const critical = extension.take(tag_boolean) orelse "\x00";
         const value = extension.take(tag_bytes) orelse return false;
         if (std.mem.eql(u8, id, basic_constraints)) {
-            var outer: Elements = .{ .rest = value };
-            var constraints: Elements = .{ .rest = outer.take(tag_sequence) orelse return false };
-            const flag = constraints.take(tag_boolean) orelse return false;
-            is_authority = flag.len == 1 and flag[0] != 0;
-            if (constraints.take(tag_integer)) |limit| {
-                if (limit.len == 0 or (limit.len == 1 and limit[0] < below_count)) return false;
-            }
+            is_authority = signsAbove(value, role) orelse return false;
         } else if (std.mem.eql(u8, id, key_usage)) {
             var outer: Elements = .{ .rest = value };
             const bits = outer.take(tag_bits) orelse return false;
-            if (bits.len < 2 or bits[1] & usage_signs_certificates == 0) return false;
+            const wanted: u8 = if (role == .serves) usage_serves else usage_signs_certificates;
+            if (bits.len < 2 or bits[1] & wanted == 0) return false;
+        } else if (std.mem.eql(u8, id, extended_key_usage)) {
+            if (!isForServers(value)) return false;
+        } else if (std.mem.eql(u8, id, name_constraints)) {
+            return false;
+        } else if (critical.len != 1 or critical[0] != 0) {
+            for (harmless) |known| {
+                if (std.mem.eql(u8, id, known)) break;
+            } else return false;
         }
     }
-    return is_authority;
+    return role == .serves or is_authority;
+}
+
+/// What the basic constraints say: whether it is an authority. None: not one with so many below it, or no such text.
+fn signsAbove(value: []const u8, role: Role) ?bool {
+    var outer: Elements = .{ .rest = value };
+    var constraints: Elements = .{ .rest = outer.take(tag_sequence) orelse return null };
+    const flag = constraints.take(tag_boolean) orelse return false;
+    if (role == .signs_above) if (constraints.take(tag_integer)) |limit| {
+        if (limit.len == 0 or (limit.len == 1 and limit[0] < role.signs_above)) return null;
+    };
+    return flag.len == 1 and flag[0] != 0;
+}
+
+fn isForServers(value: []const u8) bool {
+    var outer: Elements = .{ .rest = value };
+    var purposes: Elements = .{ .rest = outer.take(tag_sequence) orelse return false };
+    while (purposes.take(0x06)) |purpose| {
+        if (std.mem.eql(u8, purpose, purpose_server)) return true;
+    }
+    return false;
 }
 
 fn extensionsOf(bytes: []const u8) ?[]const u8 {
