@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pty
 import signal
 import subprocess
 import sys
@@ -222,3 +223,19 @@ def test_an_import_of_nothing_is_no_folder(tmp_path: Path) -> None:
     ended = kavachc("check", "a.kav", cwd=tmp_path)
     assert "error: cannot find ``" in ended.stderr and "is a directory, not a program" in ended.stderr
     assert "twice" not in ended.stderr
+
+
+def test_a_build_on_a_terminal_tells_what_it_does(tmp_path: Path) -> None:
+    (tmp_path / "a.kav").write_text("fn main() { print(1) }\n")
+    main_end, terminal_end = pty.openpty()
+    command = [sys.executable, "-c", "from kavachc.cli import main; main()", "build", "a.kav"]
+    subprocess.run(command, cwd=tmp_path, stderr=terminal_end, stdin=subprocess.DEVNULL, check=True)
+    os.close(terminal_end)
+    shown = b""
+    while not shown.endswith(b"\r\x1b[K"):
+        shown += os.read(main_end, 4096)
+    os.close(main_end)
+    steps = ["checking a.kav", "lowering", "generating machine code", "linking", ""]
+    assert shown.decode() == "".join(f"\r{step}\x1b[K" for step in steps)
+    piped = kavachc("build", "a.kav", cwd=tmp_path)
+    assert (piped.returncode, piped.stdout, piped.stderr) == (0, "", "")

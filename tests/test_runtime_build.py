@@ -76,8 +76,8 @@ def test_a_terminal_sees_a_line_that_goes_away(log: Path, monkeypatch: pytest.Mo
         monkeypatch.setattr(sys, "stderr", terminal)
         runtime_object("x86_64-linux")
         shown = b""
-        while not shown.endswith(b"\x1b[K"):  # A terminal hands its bytes over in pieces.
+        while not shown.endswith(b"\r\x1b[K"):  # A terminal hands its bytes over in pieces.
             shown += os.read(main_end, 4096)
     os.close(main_end)
-    line = r"\rbuilding the Kavach runtime for x86_64-linux \(once\)… \d+ s"
+    line = r"\rbuilding the Kavach runtime for x86_64-linux \(once\)… \d+ s\x1b\[K"
     assert re.fullmatch(rf"({line})+\r\x1b\[K", shown.decode()), shown

@@ -129,11 +129,20 @@ class Compilation:
         """Writes a static binary to `output`."""
         from kavachc.backend.link import OutputError, link
         from kavachc.backend.targets import host_target
+        from kavachc.progress import progress
 
         if os.path.exists(output) and any(os.path.samefile(output, path) for path in self.files.paths):
             raise OutputError(f"cannot write {output}: it is the program itself")
         chosen = target or host_target()
-        link(self.object(chosen, level, debug=debug), chosen, Path(output), debug=debug)
+        with progress() as shown:
+            shown.show(f"checking {self.path}")
+            _ = self.program
+            shown.show("lowering")
+            self.optimise(level)
+            shown.show("generating machine code")
+            code = self.object(chosen, level, debug=debug)
+            shown.show("linking")
+            link(code, chosen, Path(output), debug=debug)
 
     def interpret(self, options: RunOptions, host: HostKind) -> int:
         """Runs the program in the interpreter; its exit status."""

@@ -15,10 +15,9 @@ class Progress:
         self._shown: str | None = None
 
     def show(self, line: str) -> None:
-        """Lines are as long as the one before, or longer."""
         if self._is_terminal and line != self._shown:
             self._shown = line
-            print(f"\r{line}", end="", file=sys.stderr, flush=True)
+            print(f"\r{line}\x1b[K", end="", file=sys.stderr, flush=True)
 
     def clear(self) -> None:
         if self._shown is not None:
