@@ -405,6 +405,7 @@ NEGATIVE_INDEX = Code(
     "K1008", "there is never an element `{text}`: indexes count from 0", "write `{example}`", "warning"
 )
 NEEDLESS_USES = Code("K1006", "`{name}` promises `{effect}` and never uses it", "leave `{effect}` out", "warning")
+DROPPED_VALUE = Code("K1009", "nothing takes what `{name}` gives, and it does nothing else", None, "warning")
 
 # K11xx: notes.
 

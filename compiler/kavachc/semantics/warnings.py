@@ -17,7 +17,8 @@ from kavachc.diagnostics.diagnostic import Diagnostic, DiagnosticBag, Label
 from kavachc.semantics import typed_ast as typed
 from kavachc.semantics.builtin_row import Builtin
 from kavachc.semantics.conversions import same_type
-from kavachc.semantics.types import NEVER, CapabilityMethod, FieldRule, FunctionShape, Type
+from kavachc.semantics.types import NEVER, NOTHING, CapabilityMethod, FieldRule, FunctionShape, FunctionType, Type
+from kavachc.semantics.wording import single_spaced
 from kavachc.source import SourceFile, Span
 from kavachc.syntax import ast
 from kavachc.syntax.program_files import ProgramFiles
@@ -183,10 +184,25 @@ class _Walk:
                 label = Label(leaves.span, "this never goes on")
                 self._bag.report(codes.UNREACHABLE, statement.span, labels=(label,))
             self.visit(statement)
+            if isinstance(statement, typed.ExpressionStatement):
+                self._warn_dropped(statement.expression)
             if _never_ends(statement):
                 leaves = statement
         self.visit(block.result)
         self._scopes.pop()
+
+    def _warn_dropped(self, node: typed.Expr) -> None:
+        """What only computes, as a statement: a copy that is taken for a change, or `==` for `=`."""
+        if isinstance(node, typed.Comparison):
+            text = single_spaced(node.span.text, 40)
+            help_text = f"to change it, write `{text.replace('==', '=', 1)}`" if node.operator == "==" else None
+            self._bag.report(codes.DROPPED_VALUE, node.span, name=text, help=help_text)
+        elif (name := _only_computes(node)) is not None:
+            first = node.arguments[0] if isinstance(node, typed.CallBuiltin | typed.CallFunction) else None
+            help_text = "use it, or leave it out"
+            if isinstance(first, typed.LocalGet) and first.local.mutable and same_type(first.type, node.type):
+                help_text = f"it gives a copy: write `{first.local.name} = {single_spaced(node.span.text, 40)}`"
+            self._bag.report(codes.DROPPED_VALUE, node.span, name=name, help=help_text)
 
     def _declare(self, node: typed.Declare) -> None:
         local = node.local
@@ -246,6 +262,26 @@ def _nodes(tree: Any) -> Iterator[Any]:
         pending.extend(_parts(node))
         if isinstance(node, typed.Closure):
             pending.append(node.function.body)
+
+
+def _only_computes(node: typed.Expr) -> str | None:
+    """The name of the built-in or library method that is called, where the call can do nothing but give its value."""
+    if isinstance(node, typed.CallBuiltin):
+        row = node.builtin
+        if row.key.startswith("guard."):
+            return None  # The compiler's own.
+        does_more = row.effect is not None or row.waits or row.mutates or row.error is not None or node.type is NOTHING
+        return None if does_more or not node.arguments else row.name
+    if isinstance(node, typed.CallFunction) and node.function.span.file.is_library:
+        kinds = [item.type for item in node.arguments]
+        does_more = (
+            node.type is NOTHING
+            or node.function.error is not None
+            or any(isinstance(item, FunctionType) for item in kinds)
+        )
+        changes = any(isinstance(item, typed.MutArgument) for item in node.arguments)
+        return None if does_more or changes else node.function.name.rpartition(".")[2]
+    return None
 
 
 def _never_ends(statement: typed.Statement) -> bool:
