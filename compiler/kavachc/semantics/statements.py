@@ -203,11 +203,19 @@ def place_of(body: Body, target: typed.Expr) -> typed.Place | None:
         if why != "declared with `const`":
             help_text = f"copy it into a name of your own: `let changed = {local.name}`"
         if local.name == "self":
-            help_text = "let the method change its receiver: write `mut self`"
+            help_text = _help_for_self(body, local.type)
         labels = (Label(local.span, "declared here"),)
         body.report(codes.PLACE_NOT_MUTABLE, root.span, name=local.name, what=why, help=help_text, labels=labels)
         return None
     return typed.Place(target.span, local, tuple(reversed(steps)), target.type)
+
+
+def _help_for_self(body: Body, type_: Type) -> str:
+    """A capability's implementation is called through copies of its value (K0240)."""
+    capabilities = type_.capabilities if isinstance(type_, RecordType) else ()
+    if any(method.name == body.name() for item in capabilities for method in item.methods):
+        return "what implements a capability keeps nothing from call to call: keep it in `Files`, or give it back"
+    return "let the method change its receiver: write `mut self`"
 
 
 def _field_step(body: Body, node: typed.FieldGet) -> typed.FieldStep:
