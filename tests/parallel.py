@@ -22,13 +22,17 @@ FORK = multiprocessing.get_context("fork")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--processes", default="1", help="run the tests in N processes (auto: one for each CPU)")
+    parser.addoption(
+        "--processes",
+        default="1",
+        help="run the tests in N processes (auto: two for each CPU, since most of them wait)",
+    )
 
 
 def pytest_runtestloop(session: pytest.Session) -> bool | None:
     """Takes the place of pytest's own loop where more than one process is wanted."""
     wanted = session.config.getoption("--processes")
-    count = len(os.sched_getaffinity(0)) if wanted == "auto" else int(wanted)
+    count = 2 * len(os.sched_getaffinity(0)) if wanted == "auto" else int(wanted)
     if count < 2 or session.testsfailed or session.config.option.collectonly:
         return None
     # The folder of tmp_path is made here, once, so that it is tidied away as it is without this plugin.
