@@ -13,8 +13,10 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from kavachc.driver import Compilation
 from kavachc.engines import ENGINES, run_engine
 from kavachc.options import RunOptions
+from programs import kavachc
 from test_state_file import board
 
 KAVACHC = [sys.executable, "-c", "from kavachc.cli import main; main()"]
@@ -181,3 +183,40 @@ def test_a_short_wait_for_the_lock_is_silent(commands: dict[str, Command], tmp_p
         time.sleep(0.1)
         assert waiting.poll() is None
     assert end(waiting) == (0, "posted 0\nposted 1\nposted 2\n", "")
+
+
+ASKING = """
+agent Clerk {
+    can Ai
+    limit Ai { tokens <= 1_000 per day }
+    on answer() -> Bool ! Error { try ask<Bool>("a") }
+}
+
+fn main() ! Error uses Ai, Console { print(try Clerk.start().answer()) }
+"""
+
+
+def test_what_an_ask_took_and_cannot_be_written_is_told(tmp_path: Path) -> None:
+    """The last frame of the file is the one that settles the ask, and there is no room for its last byte."""
+    (tmp_path / "clerk.kav").write_text(ASKING)
+    (tmp_path / "model.json").write_text('{"replies": [{"answer": true}]}')
+    Compilation(str(tmp_path / "clerk.kav")).build(str(tmp_path / "clerk"), None, 2)
+    state = tmp_path / "state"
+    program, model = str(tmp_path / "clerk.kav"), f"--test-model={tmp_path / 'model.json'}"
+    for command in (
+        [*KAVACHC, "interp", program, model],
+        [*KAVACHC, "interp", program, model, "--host", "native"],
+        [*KAVACHC, "run", program, model],
+        ["env", f"KAVACH_TEST_MODEL={tmp_path / 'model.json'}", str(tmp_path / "clerk")],
+    ):
+        state.unlink(missing_ok=True)
+        assert end(start(command, state)) == (0, "true\n", "")
+        whole = state.stat().st_size
+        state.unlink()
+        status, out, err = end(start(command, state, whole - 1))
+        assert (status, out) == (1, "true\n"), command
+        first, note = err.splitlines()[0], err.splitlines()[-1]
+        assert first == f"error: state file {state} cannot be written: file too large", command
+        assert note == "  note: what the last asks took is not in it: they stay counted with what they reserved"
+        # It stays reserved.
+        assert '"not_settled": 1' in kavachc("ledger", str(state), "--json").stdout, command

@@ -21,6 +21,7 @@ const Problem = @import("state_problem.zig").Problem;
 const assert = std.debug.assert;
 
 const status_usage = 2;
+const status_unsettled = 1;
 
 /// What one rule remembers of a call.
 pub const Record = struct {
@@ -62,6 +63,8 @@ pub const Journal = struct {
     /// What asks took that have ended. It is written with the next frame, whatever becomes of that frame's calls.
     settled: std.ArrayList(Record) = .empty,
     is_flushing: bool = false,
+    /// Why the last round could not be written.
+    problem: ?Problem = null,
     references: u32 = 0,
 };
 pub var journal: Journal = .{};
@@ -119,12 +122,26 @@ fn settleAtTheEnd() void {
     journal.calls.clearRetainingCapacity();
     journal.records.clearRetainingCapacity();
     flush();
+    _ = sayUnsettled();
+}
+
+/// Whether what asks took could not be written in the end.
+fn sayUnsettled() bool {
+    const problem = journal.problem orelse return false;
+    if (journal.settled.items.len == 0) return false;
+    sayProblem(host.options.state_file.slice(), problem);
+    host.writeStderr("  note: what the last asks took is not in it: they stay counted with what they reserved\n");
+    return true;
 }
 
 /// Writes what is left to write.
 pub fn stop() void {
     if (!journal.is_active) return;
     flush();
+    if (sayUnsettled()) {
+        host.last_act = null;
+        host.exit(status_unsettled);
+    }
     if (journal.file.failed == null and journal.file.acquire() == null) {
         if (!journal.file.hasNews()) journal.file.close();
         journal.file.release();
@@ -179,13 +196,17 @@ pub fn flush() void {
     journal.is_flushing = true;
     defer journal.is_flushing = false;
     const file = &journal.file;
-    if (file.acquire()) |problem| return refuseAll(problem);
+    if (file.acquire()) |problem| {
+        journal.problem = problem;
+        return refuseAll(problem);
+    }
     var problem: ?Problem = null;
     if (file.hasNews()) problem = takeNews();
     if (problem == null) problem = write();
     if (problem == null and file.wantsRewriting()) file.rewrite(ledger.table(), clock());
     file.release();
     sayCut();
+    journal.problem = problem;
     if (problem) |found| return refuseAll(found);
     const calls = takeCalls();
     defer calls.deinit();

@@ -216,8 +216,8 @@ class ModelHost:
             status = 1
         if self._audit is not None:
             self._audit.close()
-        if self._journal is not None:
-            self._journal.stop()
+        if self._journal is not None and not self._journal.stop():
+            status = 1
         self._output.flush()
         return status
 

@@ -66,6 +66,8 @@ class Journal:
         self._settled: list[Record] = []
         self._references = 0
         self._is_flushing = False
+        # Why the last round could not be written.
+        self._problem: StateProblem | None = None
         disk = disk or Disk()
         windows = ledger.windows
         # The clock of virtual time is that of one run of the program.
@@ -93,17 +95,28 @@ class Journal:
                 self._file.append(Frame(now))
             windows.learn(now)
 
-    def stop(self) -> None:
-        """Writes what is left to write."""
+    def _say_unsettled(self) -> bool:
+        """Whether what asks took could not be written in the end."""
+        if self._problem is None or not self._settled:
+            return False
+        self._error_line(self._problem.message(self._path))
+        self._error_line("  note: what the last asks took is not in it: they stay counted with what they reserved")
+        return True
+
+    def stop(self) -> bool:
+        """Writes what is left to write; whether all of it could be written."""
         self.flush()
+        if self._say_unsettled():
+            return False
         if self._file.failed is None:
             try:
                 self._file.acquire()
             except StateProblem:
-                return
+                return True
             if not self._file.has_news:
                 self._file.close()
             self._file.release()
+        return True
 
     def settle_at_the_end(self) -> None:
         """The program ends in the middle of a round. What asks took that have ended must be durable: the program knew
@@ -111,6 +124,7 @@ class Journal:
         if not self._is_flushing:
             self._calls.clear()
             self.flush()
+            self._say_unsettled()
 
     def _now(self) -> Moment:
         return Moment(self._ledger.windows.boot, self._ledger.now(), self._clock.utc_ns())
@@ -150,10 +164,12 @@ class Journal:
                 self._file.release()
         except StateProblem as problem:
             self._is_flushing = False
+            self._problem = problem
             self._say_cut()
             self._refuse_all(problem)
             return
         self._is_flushing = False
+        self._problem = None
         self._say_cut()
         calls, self._calls = self._calls, []
         for call in calls:
