@@ -193,11 +193,14 @@ class _Walk:
 
     def _warn_dropped(self, node: typed.Expr) -> None:
         """What only computes, as a statement: a copy that is taken for a change, or `==` for `=`."""
+        if any(_does_more(item) for item in _nodes(node)):
+            return
         if isinstance(node, typed.Comparison):
-            text = single_spaced(node.span.text, 40)
-            help_text = f"to change it, write `{text.replace('==', '=', 1)}`" if node.operator == "==" else None
-            self._bag.report(codes.DROPPED_VALUE, node.span, name=text, help=help_text)
-        elif (name := _only_computes(node)) is not None:
+            left, right = node.left, single_spaced(node.right.span.text, 30)
+            is_meant = node.operator == "==" and isinstance(left, typed.LocalGet) and left.local.mutable
+            help_text = f"to change it, write `{left.span.text} = {right}`" if is_meant else "use it, or leave it out"
+            self._bag.report(codes.DROPPED_VALUE, node.span, name=single_spaced(node.span.text, 40), help=help_text)
+        elif (name := _name_of_method(node)) is not None:
             first = node.arguments[0] if isinstance(node, typed.CallBuiltin | typed.CallFunction) else None
             help_text = "use it, or leave it out"
             if isinstance(first, typed.LocalGet) and first.local.mutable and same_type(first.type, node.type):
@@ -264,24 +267,41 @@ def _nodes(tree: Any) -> Iterator[Any]:
             pending.append(node.function.body)
 
 
-def _only_computes(node: typed.Expr) -> str | None:
-    """The name of the built-in or library method that is called, where the call can do nothing but give its value."""
+def _does_more(node: Any) -> bool:
+    """Whether a node can do anything but give its value, or is more than is looked into here."""
+    match node:
+        case typed.CallBuiltin(builtin=row):
+            return row.effect is not None or row.waits or row.mutates or row.error is not None
+        case typed.CallFunction():
+            return not node.function.span.file.is_library or node.function.error is not None
+        case typed.Expr():
+            return isinstance(node, _DOING_MORE) or isinstance(node.type, FunctionType)
+    return False
+
+
+_DOING_MORE = (
+    typed.CallCapability,
+    typed.CallHandler,
+    typed.CallValue,
+    typed.CallMutatingBuiltin,
+    typed.MutArgument,
+    typed.Ask,
+    typed.Spawn,
+    typed.Block,
+    typed.Try,
+    typed.Catch,
+    typed.Fail,
+    typed.Return,
+)
+
+
+def _name_of_method(node: typed.Expr) -> str | None:
+    """Of the built-in or library method that is called for its value; the compiler's own guards are none."""
+    if node.type is NOTHING:
+        return None
     if isinstance(node, typed.CallBuiltin):
-        row = node.builtin
-        if row.key.startswith("guard."):
-            return None  # The compiler's own.
-        does_more = row.effect is not None or row.waits or row.mutates or row.error is not None or node.type is NOTHING
-        return None if does_more or not node.arguments else row.name
-    if isinstance(node, typed.CallFunction) and node.function.span.file.is_library:
-        kinds = [item.type for item in node.arguments]
-        does_more = (
-            node.type is NOTHING
-            or node.function.error is not None
-            or any(isinstance(item, FunctionType) for item in kinds)
-        )
-        changes = any(isinstance(item, typed.MutArgument) for item in node.arguments)
-        return None if does_more or changes else node.function.name.rpartition(".")[2]
-    return None
+        return node.builtin.name if node.arguments and not node.builtin.key.startswith("guard.") else None
+    return node.function.name.rpartition(".")[2] if isinstance(node, typed.CallFunction) else None
 
 
 def _never_ends(statement: typed.Statement) -> bool:
